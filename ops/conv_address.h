@@ -1,0 +1,15 @@
+#pragma once
+
+#include "atc/ir/graph.h"
+#include "kernels/cube_conv.h"
+
+namespace atc::ops {
+
+/// 1-D and 2-D spatial lists as D, H, W; missing leading ones are `fill`.
+std::array<std::int64_t, 3> three(const Dims& spatial, std::int64_t fill);
+
+/// How an epilogue operand lies at positions of an NC1HWC0 output of logical dims `out` (N, C, spatial...):
+/// a tensor in NC1HWC0 that broadcasts along N or spatial axes, or a single value in ND.
+kernels::ConvAddress conv_address(const ir::Value* value, const Dims& out);
+
+}  // namespace atc::ops

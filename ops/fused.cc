@@ -1,0 +1,112 @@
+#include "ops/body.h"
+#include "ops/families.h"
+
+// atc::Fused: a body of elementwise operators, and reductions along one group of neighbouring axes, run as
+// one vector program. Inputs and outputs are those of the body; attribute `reduce_axes` names the group.
+namespace atc::ops {
+
+namespace {
+
+using kernels::Operand;
+using kernels::VectorProgram;
+using kernels::VectorSpace;
+
+Status infer_fused(InferContext& ctx) {
+  const auto body = ctx.node().attrs.get_graph("body");
+  if (body == nullptr || body->outputs().size() != ctx.node().outputs().size())
+    return ctx.error("has no body of as many outputs");
+  for (std::size_t i = 0; i < body->outputs().size(); ++i) {
+    const ir::TensorType& t = body->outputs()[i]->type;
+    ctx.set_output(i, t.dtype, t.shape);
+  }
+  return {};
+}
+
+// The iteration space in logical dims: what all inputs and outputs broadcast to.
+Dims space_of(const ir::Node& node) {
+  Dims space;
+  auto widen = [&](const Dims& dims) {
+    if (dims.size() > space.size()) space.insert(space.begin(), dims.size() - space.size(), 1);
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+      std::int64_t& s = space[space.size() - 1 - i];
+      s = std::max(s, dims[dims.size() - 1 - i]);
+    }
+  };
+  for (const ir::Value* v : node.inputs()) widen(v->type.dims());
+  for (const ir::Value* v : node.outputs()) widen(v->type.dims());
+  return space;
+}
+
+// Makes the reduced axes one; every operand walks them as one (the fusion pass saw to it).
+Status join_axes(const ir::Node& node, VectorSpace& space, const Dims& axes) {
+  if (axes.empty()) return {};
+  const std::size_t first = static_cast<std::size_t>(axes.front());
+  for (std::size_t n = axes.size(); n > 1; --n) {
+    const std::size_t a = first, b = first + 1;
+    for (Dims& s : space.strides) {
+      const bool joins = s[a] == s[b] * space.dims[b] || space.dims[a] == 1;
+      if (!joins && space.dims[b] != 1) return cannot_lower(node, "reduces axes that an operand does not walk as one");
+      if (space.dims[b] == 1) s[b] = s[a];
+      s.erase(s.begin() + static_cast<std::ptrdiff_t>(a));
+    }
+    space.dims[b] *= space.dims[a];
+    space.dims.erase(space.dims.begin() + static_cast<std::ptrdiff_t>(a));
+  }
+  space.reduce_axis = static_cast<int>(first);
+  return {};
+}
+
+Status lower_fused(LowerContext& ctx) {
+  const ir::Node& node = ctx.node();
+  const auto body = node.attrs.get_graph("body");
+  ir::Format format = ir::Format::ND;
+  for (const ir::Value* v : node.outputs())
+    if (v->type.format != ir::Format::ND) format = v->type.format;
+  for (const ir::Value* v : node.inputs())
+    if (v->type.format != ir::Format::ND) format = v->type.format;
+
+  VectorSpace space;
+  space.dims = ir::storage_dims(format, DType::F32, space_of(node));
+  std::vector<Operand> operands;
+  auto add = [&](const ir::Value* v, Operand operand) -> Status {
+    auto strides = strides_in_space(v->type.dims(), v->type.format, v->type.dtype, space.dims, format);
+    if (!strides) return cannot_lower(node, "has an operand in " + ir::to_string(v->type) + " that does not fit its format");
+    space.strides.push_back(std::move(*strides));
+    space.offsets.push_back(0);
+    operands.push_back(operand);
+    return {};
+  };
+  VectorProgram program;
+  std::vector<int> regs;
+  for (const ir::Value* v : node.inputs()) {
+    ATC_TRY(add(v, ctx.read(v)));
+    regs.push_back(program.load(static_cast<int>(operands.size()) - 1, *aicore::reg_type_of(v->type.dtype)));
+  }
+  ATC_ASSIGN(const std::vector<int> results, emit_body(*body, program, regs));
+  for (std::size_t i = 0; i < node.outputs().size(); ++i) {
+    const ir::Value* v = node.output(i);
+    ATC_TRY(add(v, ctx.write(v)));
+    program.store(static_cast<int>(operands.size()) - 1, program.type_of(results[i]), results[i]);
+  }
+  ATC_TRY(join_axes(node, space, node.attrs.get_ints("reduce_axes")));
+  ATC_ASSIGN(kernels::Task task, kernels::make_vector_task(program, space, std::move(operands), ctx.chip()));
+  std::string label;
+  for (const auto& n : body->nodes()) label += (label.empty() ? "" : "+") + n->op_type;
+  ctx.emit(std::move(task), label);
+  return {};
+}
+
+}  // namespace
+
+void register_fused(Registry& registry) {
+  registry.add({.name = "Fused",
+                .domain = "atc",
+                .since = 0,
+                .attrs = {{"body", AttrKind::Graph, true}, {"reduce_axes", AttrKind::Ints}},
+                .inputs = {0, INT_MAX},
+                .outputs = {1, INT_MAX},
+                .infer = infer_fused,
+                .lower = lower_fused});
+}
+
+}  // namespace atc::ops

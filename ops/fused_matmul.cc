@@ -1,0 +1,98 @@
+#include "kernels/cube_matmul.h"
+#include "ops/epilogue.h"
+#include "ops/families.h"
+#include "ops/matmul.h"
+
+// atc::MatMul: inputs A [..., M, K], B, then what the epilogue reads. B is a constant packed in FRACTAL_Z
+// (logical N, K), or [..., K, N], or [..., N, K] with attribute trans_b = 1. Ranks are at least 2.
+namespace atc::ops {
+
+namespace {
+
+using kernels::MatMulSpec;
+using kernels::MatrixAddress;
+
+// Batch strides of a row-major tensor of dims `dims` in the batch dims of the output.
+Dims batch_strides(const Dims& dims, const Dims& batch) {
+  Dims out(batch.size(), 0);
+  std::int64_t stride = dims[dims.size() - 1] * dims[dims.size() - 2];
+  for (std::size_t i = 0; i + 2 < dims.size(); ++i) {
+    const std::size_t d = dims.size() - 3 - i, b = batch.size() - 1 - i;
+    out[b] = dims[d] == 1 ? 0 : stride;
+    stride *= dims[d];
+  }
+  return out;
+}
+
+// An operand of the epilogue, broadcast against [batch..., M, N].
+MatrixAddress epilogue_address(const Dims& dims, const Dims& output) {
+  const Dims strides = kernels::broadcast_strides(dims, output);
+  MatrixAddress a;
+  a.batch_strides.assign(strides.begin(), strides.end() - 2);
+  a.row_stride = strides[strides.size() - 2];
+  a.col_stride = strides.back();
+  return a;
+}
+
+// Rows of consecutive batches become rows of one product where B is the same for all of them.
+void merge_batches(MatMulSpec& s) {
+  while (!s.batch.empty()) {
+    const std::int64_t count = s.batch.back();
+    if (s.b.batch_strides.back() != 0 && count != 1) return;
+    auto joins = [&](const MatrixAddress& a) { return count == 1 || a.batch_strides.back() == s.m * a.row_stride; };
+    if (!joins(s.a)) return;
+    for (const MatrixAddress& a : s.epilogue_operands)
+      if (!joins(a)) return;
+    s.batch.pop_back();
+    s.m *= count;
+    s.a.batch_strides.pop_back();
+    s.b.batch_strides.pop_back();
+    for (MatrixAddress& a : s.epilogue_operands) a.batch_strides.pop_back();
+  }
+}
+
+Status lower_matmul(LowerContext& ctx) {
+  const ir::Node& node = ctx.node();
+  const ir::Value* a = node.input(0);
+  const ir::Value* b = node.input(1);
+  const Dims ad = a->type.dims(), bd = b->type.dims();
+  const Dims out = node.output(0)->type.dims();
+  const bool packed = b->type.format == ir::Format::FRACTAL_Z;
+  const bool transposed = packed || node.attrs.get_int("trans_b", 0) != 0;
+  MatMulSpec s;
+  s.m = ad[ad.size() - 2];
+  s.k = ad.back();
+  s.n = transposed ? bd[bd.size() - 2] : bd.back();
+  s.batch.assign(out.begin(), out.end() - 2);
+  s.a = {0, batch_strides(ad, s.batch), s.k, 0};
+  s.b = {0, packed ? Dims(s.batch.size(), 0) : batch_strides(bd, s.batch), bd.back(), 0};
+  s.b_layout = packed       ? MatMulSpec::BLayout::Panels
+               : transposed ? MatMulSpec::BLayout::Transposed
+                            : MatMulSpec::BLayout::Matrix;
+  ATC_ASSIGN(Epilogue e, make_epilogue(ctx, 2));
+  for (const ir::Value* v : e.values) s.epilogue_operands.push_back(epilogue_address(v->type.dims(), out));
+  s.epilogue = std::move(e.program);
+  const std::int64_t macs = element_count(out) * s.k;
+  merge_batches(s);
+  std::vector<kernels::Operand> operands = {ctx.read(a), ctx.read(b)};
+  operands.insert(operands.end(), e.operands.begin(), e.operands.end());
+  ATC_ASSIGN(kernels::Task task, kernels::make_matmul_task(s, std::move(operands), ctx.chip()));
+  task.macs = macs;
+  ctx.emit(std::move(task));
+  return {};
+}
+
+}  // namespace
+
+void register_fused_matmul(Registry& registry) {
+  registry.add({.name = "MatMul",
+                .domain = "atc",
+                .since = 0,
+                .attrs = {{"epilogue", AttrKind::Graph, true}, {"trans_b", AttrKind::Int}},
+                .inputs = {2, INT_MAX},
+                .outputs = {1, INT_MAX},
+                .infer = infer_epilogue,
+                .lower = lower_matmul});
+}
+
+}  // namespace atc::ops

@@ -1,0 +1,83 @@
+#include "passes/blocked_channels.h"
+
+#include <algorithm>
+
+#include "ops/op.h"
+
+namespace atc::passes {
+namespace {
+
+using ir::Node;
+using ir::Value;
+
+bool is_blocked_rank(std::size_t rank) { return rank >= 3 && rank <= 5; }
+
+bool vector_program(const Node& n) {
+  // The space: the widest operand.
+  Dims space;
+  for (const Value* v : n.inputs()) space = std::max(space, v->type.dims(), [](const Dims& a, const Dims& b) {
+    return std::pair(a.size(), element_count(a)) < std::pair(b.size(), element_count(b));
+  });
+  if (!is_blocked_rank(space.size())) return false;
+  // Channels and batch are no axes to reduce over in blocks of lanes.
+  for (std::int64_t a : n.attrs.get_ints("reduce_axes"))
+    if (a < 2) return false;
+  for (const Value* v : n.inputs()) {
+    Dims d = v->type.dims();
+    if (element_count(d) == 1) continue;
+    d.insert(d.begin(), space.size() - d.size(), 1);
+    if (d[1] != space[1]) return false;
+  }
+  for (const Value* v : n.outputs())
+    if (v->type.dims().size() != space.size() || v->type.dims()[1] != space[1]) return false;
+  // One reduced axis group must stay neighbours in storage: spatial axes do.
+  return true;
+}
+
+bool whole_blocks(std::int64_t channels, DType dtype) { return channels % ir::c0_of(dtype) == 0; }
+
+bool concat(const Node& n) {
+  const std::int64_t rank = std::ssize(n.output(0)->type.dims());
+  const auto axis = ops::normalize_axis(n.attrs.get_int("axis", 0), rank);
+  if (!axis || !is_blocked_rank(static_cast<std::size_t>(rank))) return false;
+  if (*axis != 1) return true;
+  for (std::size_t i = 0; i + 1 < n.inputs().size(); ++i)
+    if (!whole_blocks(n.input(i)->type.dims()[1], n.input(i)->type.dtype)) return false;
+  return true;
+}
+
+bool split(const Node& n) {
+  const std::int64_t rank = std::ssize(n.input(0)->type.dims());
+  const auto axis = ops::normalize_axis(n.attrs.get_int("axis", 0), rank);
+  if (!axis || !is_blocked_rank(static_cast<std::size_t>(rank))) return false;
+  if (*axis != 1) return true;
+  for (std::size_t i = 0; i + 1 < n.outputs().size(); ++i)
+    if (n.output(i) == nullptr || !whole_blocks(n.output(i)->type.dims()[1], n.output(i)->type.dtype)) return false;
+  return true;
+}
+
+// Only spatial axes change.
+bool spatial_only(const Node& n) {
+  const Dims in = n.input(0)->type.dims(), out = n.output(0)->type.dims();
+  return is_blocked_rank(in.size()) && in.size() == out.size() && in[0] == out[0] && in[1] == out[1];
+}
+
+}  // namespace
+
+bool is_parameter(const Node& n, std::size_t input) {
+  if (n.domain == "atc") return false;
+  return input > 0 && !n.is("Concat");
+}
+
+bool carries_blocked_channels(const Node& n) {
+  if (n.is_internal("Fused")) return vector_program(n);
+  if (n.is("Concat")) return concat(n);
+  if (n.is("Split")) return split(n);
+  if (n.is("Resize") || n.is("Upsample")) {
+    const ops::OpDef* def = ops::Registry::instance().find(n);
+    return spatial_only(n) && def != nullptr && def->lowers != nullptr && def->lowers(n);
+  }
+  return false;
+}
+
+}  // namespace atc::passes

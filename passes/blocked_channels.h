@@ -1,0 +1,15 @@
+#pragma once
+
+#include "atc/ir/graph.h"
+
+namespace atc::passes {
+
+/// True when the node can take and give NC1HWC0 without splitting a C0 block: vector programs whose operands
+/// are full, per channel or single; Concat, Split and Slice at whole blocks (or along other axes); Pad and
+/// Resize of spatial axes.
+bool carries_blocked_channels(const ir::Node& node);
+
+/// Inputs that are parameters (axes, sizes, pads), not data in the node's format.
+bool is_parameter(const ir::Node& node, std::size_t input);
+
+}  // namespace atc::passes

@@ -1,0 +1,94 @@
+#include "passes/constant_folding.h"
+
+#include <algorithm>
+#include <deque>
+
+#include "ops/op.h"
+#include "passes/constant_evaluator.h"
+#include "passes/inline_branch.h"
+#include "passes/operator_check.h"
+#include "passes/shape_inference.h"
+
+namespace atc::passes {
+namespace {
+
+class Folder {
+ public:
+  explicit Folder(ir::Graph& root) : inference_(root), evaluator_(root) {}
+  /// Types set anew count too.
+  int changes() const { return changes_ + inference_.changes(); }
+
+  Status fold(ir::Graph& graph) {
+    const std::vector<ir::Node*> nodes = graph.node_list();
+    std::deque<ir::Node*> work(nodes.begin(), nodes.end());
+    while (!work.empty()) {
+      ir::Node* node = work.front();
+      work.pop_front();
+      if (const auto branch = constant_branch(*node); branch != nullptr) {
+        const std::vector<ir::Node*> inlined = inline_branch(node, branch);
+        work.insert(work.begin(), inlined.begin(), inlined.end());
+        ++changes_;
+        continue;
+      }
+      if (ops::Registry::instance().find(*node) == nullptr) return check_operators(graph);
+      ATC_TRY(inference_.infer(*node));
+      for (const auto& body : ir::subgraphs(*node)) ATC_TRY(fold(*body));
+      fold_outputs(*node);
+    }
+    return {};
+  }
+
+ private:
+  void fold_outputs(ir::Node& node) {
+    for (std::size_t i = 0; i < node.outputs().size(); ++i)
+      if (ir::Value* v = node.output(i)) fold_known_elements(v);
+    const auto left = [](const ir::Value* v) { return v != nullptr; };
+    if (std::none_of(node.outputs().begin(), node.outputs().end(), left)) return;
+    auto results = evaluator_.fold(node);
+    if (!results) return;
+    for (std::size_t i = 0; i < node.outputs().size(); ++i)
+      if (ir::Value* v = node.output(i)) make_constant(v, std::move((*results)[i]));
+  }
+
+  /// A list of plain integers needs no data to be known.
+  void fold_known_elements(ir::Value* v) {
+    const ir::Shape* elements = inference_.elements(v);
+    if (elements == nullptr || !is_integer(v->type.dtype) || v->type.format != ir::Format::ND) return;
+    if (!v->type.is_static() || element_count(v->type.dims()) != static_cast<std::int64_t>(elements->size()))
+      return;
+    std::vector<std::int64_t> values;
+    for (const ir::Dim& d : *elements) {
+      if (!d.symbol.empty()) return;
+      values.push_back(d.value);
+    }
+    make_constant(v, from_int64s(v->type.dtype, v->type.dims(), values));
+  }
+
+  void make_constant(ir::Value* v, Tensor tensor) {
+    v->graph()->make_constant(v, std::move(tensor));
+    ++changes_;
+  }
+
+  ShapeInference inference_;
+  ConstantEvaluator evaluator_;
+  int changes_ = 0;
+};
+
+StatusOr<int> run(ir::Graph& graph, PassContext&) {
+  // What a branch not taken contains does not matter: conditionals are looked at when all is folded.
+  ATC_TRY(check_operators(graph, Conditionals::Skip));
+  Folder folder(graph);
+  ATC_TRY(folder.fold(graph));
+  if (folder.changes() > 0) graph.sweep();
+  return folder.changes();
+}
+
+}  // namespace
+
+Pass constant_folding_pass() {
+  return {.name = "constant-folding",
+          .summary = "Replaces what does not depend on the inputs by constants",
+          .run = run};
+}
+
+}  // namespace atc::passes

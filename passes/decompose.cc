@@ -1,0 +1,182 @@
+#include "passes/decompose.h"
+
+#include <cmath>
+#include <numeric>
+
+#include "ops/op.h"
+#include "ops/reduce.h"
+#include "passes/rewrite.h"
+
+namespace atc::passes {
+namespace {
+
+using ir::Graph;
+using ir::Node;
+using ir::Value;
+
+constexpr int kOpset = 17;  // of the nodes written here
+
+Node* insert(Graph& g, Node& before, std::string type, std::vector<Value*> inputs, const ir::TensorType& out,
+             const std::string& suffix) {
+  Node* n = g.add_node(std::move(type), std::move(inputs), 1, &before, {}, kOpset);
+  n->name = before.name.empty() ? suffix : before.name + "/" + suffix;
+  n->sources = before.sources;
+  n->output(0)->type = out;
+  return n;
+}
+
+Value* int64_constant(Graph& g, const std::string& name, const Dims& values) {
+  Value* v = g.add_constant(name, from_int64s(DType::I64, {std::ssize(values)}, values));
+  return v;
+}
+
+Value* reshape(Graph& g, Node& before, Value* x, const Dims& dims, const std::string& suffix) {
+  Value* shape = int64_constant(g, before.name + "/" + suffix + "_shape", dims);
+  Node* n = insert(g, before, "Reshape", {x, shape}, ir::tensor_type(x->type.dtype, dims), suffix);
+  n->attrs.set("allowzero", std::int64_t{1});
+  return n->output(0);
+}
+
+bool is_static(const Node& n) {
+  for (const Value* v : n.inputs())
+    if (v != nullptr && !v->type.is_static()) return false;
+  for (const Value* v : n.outputs())
+    if (v != nullptr && !v->type.is_static()) return false;
+  return true;
+}
+
+bool keep_reduced_axes(Graph& g, Node& n) {
+  if (!n.op_type.starts_with("Reduce") || n.attrs.get_int("keepdims", 1) != 0) return false;
+  const Value* axes_value = n.input(1);
+  if (axes_value != nullptr && !axes_value->is_constant()) return false;
+  const Dims dims = n.input(0)->type.dims();
+  auto axes = ops::reduction_axes(n, axes_value != nullptr ? &axes_value->constant() : nullptr, dims.size());
+  if (!axes.ok()) return false;
+  Value* out = n.output(0);
+  const Dims kept = ops::reduced_shape(dims, *axes, true);
+  Node* reduced = insert(g, n, n.op_type, {n.inputs().begin(), n.inputs().end()}, ir::tensor_type(out->type.dtype, kept), "keepdims");
+  reduced->version = n.version;
+  reduced->attrs = n.attrs;
+  reduced->attrs.set("keepdims", std::int64_t{1});
+  replace_value(out, reshape(g, n, reduced->output(0), out->type.dims(), "drop_axes"));
+  g.erase(&n);
+  return true;
+}
+
+bool expand_global_pool(Graph& g, Node& n) {
+  const bool average = n.is("GlobalAveragePool");
+  if (!average && !n.is("GlobalMaxPool")) return false;
+  const Dims dims = n.input(0)->type.dims();
+  Dims axes(dims.size() - 2);
+  std::iota(axes.begin(), axes.end(), 2);
+  if (axes.empty()) return false;
+  Node* r = insert(g, n, average ? "ReduceMean" : "ReduceMax", {n.input(0)}, n.output(0)->type, n.op_type);
+  r->attrs.set("axes", axes);
+  r->attrs.set("keepdims", std::int64_t{1});
+  replace_value(n.output(0), r->output(0));
+  g.erase(&n);
+  return true;
+}
+
+// BatchNorm in inference is one multiply and one add a channel; folding into a convolution is another pass's.
+bool expand_batch_norm(Graph& g, Node& n) {
+  if (!n.is("BatchNormalization") || n.attrs.get_int("training_mode", 0) != 0) return false;
+  for (std::size_t i = 1; i < 5; ++i)
+    if (n.input(i) == nullptr || !n.input(i)->is_constant()) return false;
+  for (std::size_t i = 1; i < n.outputs().size(); ++i)
+    if (n.output(i) != nullptr && !n.output(i)->uses().empty()) return false;
+  const auto scale = to_doubles(n.input(1)->constant()), shift = to_doubles(n.input(2)->constant()),
+             mean = to_doubles(n.input(3)->constant()), variance = to_doubles(n.input(4)->constant());
+  const double epsilon = n.attrs.get_float("epsilon", 1e-5F);
+  std::vector<double> factor(scale.size()), offset(scale.size());
+  for (std::size_t i = 0; i < scale.size(); ++i) {
+    factor[i] = scale[i] / std::sqrt(variance[i] + epsilon);
+    offset[i] = shift[i] - mean[i] * factor[i];
+  }
+  const Value* x = n.input(0);
+  Dims dims(x->type.shape->size() > 1 ? x->type.shape->size() - 1 : 1, 1);
+  dims[0] = std::ssize(scale);
+  const DType dtype = x->type.dtype;
+  Value* f = g.add_constant(n.name + "/scale", from_doubles(dtype, dims, factor));
+  Value* o = g.add_constant(n.name + "/shift", from_doubles(dtype, dims, offset));
+  Node* mul = insert(g, n, "Mul", {n.input(0), f}, n.output(0)->type, "scaled");
+  Node* add = insert(g, n, "Add", {mul->output(0), o}, n.output(0)->type, "shifted");
+  replace_value(n.output(0), add->output(0));
+  g.erase(&n);
+  return true;
+}
+
+Value* transposed(Graph& g, Node& before, Value* x, const std::string& suffix) {
+  const Dims d = x->type.dims();
+  Node* t = insert(g, before, "Transpose", {x}, ir::tensor_type(x->type.dtype, {d[1], d[0]}), suffix);
+  t->attrs.set("perm", std::vector<std::int64_t>{1, 0});
+  return t->output(0);
+}
+
+bool expand_gemm(Graph& g, Node& n) {
+  if (!n.is("Gemm")) return false;
+  const DType dtype = n.output(0)->type.dtype;
+  if (!is_float(dtype) || dtype == DType::F64) return false;
+  if (n.version < 7 && n.input(2) != nullptr && n.input(2)->type.dims() != n.output(0)->type.dims() &&
+      n.input(2)->type.shape->size() > 1)
+    return false;
+  Value* a = n.input(0);
+  Value* b = n.input(1);
+  if (n.attrs.get_int("transA", 0) != 0) a = transposed(g, n, a, "transA");
+  const bool trans_b = n.attrs.get_int("transB", 0) != 0;
+  if (trans_b) b = transposed(g, n, b, "transB");
+  const ir::TensorType type = n.output(0)->type;
+  Value* y = insert(g, n, "MatMul", {a, b}, type, "product")->output(0);
+  auto scaled = [&](Value* v, float factor, const std::string& suffix) {
+    if (factor == 1.0F) return v;
+    Value* c = g.add_constant(n.name + "/" + suffix, scalar_tensor(dtype, static_cast<double>(factor)));
+    return insert(g, n, "Mul", {v, c}, v->type, suffix + "_scaled")->output(0);
+  };
+  y = scaled(y, n.attrs.get_float("alpha", 1.0F), "alpha");
+  const float beta = n.attrs.get_float("beta", 1.0F);
+  if (n.input(2) != nullptr && beta != 0.0F)
+    y = insert(g, n, "Add", {y, scaled(n.input(2), beta, "beta")}, type, "bias")->output(0);
+  replace_value(n.output(0), y);
+  g.erase(&n);
+  return true;
+}
+
+bool expand_vector_matmul(Graph& g, Node& n) {
+  if (!n.is("MatMul")) return false;
+  const Dims a = n.input(0)->type.dims(), b = n.input(1)->type.dims();
+  if (a.size() > 1 && b.size() > 1) return false;
+  Dims a2 = a, b2 = b;
+  if (a.size() == 1) a2.insert(a2.begin(), 1);
+  if (b.size() == 1) b2.push_back(1);
+  Value* av = a2 == a ? n.input(0) : reshape(g, n, n.input(0), a2, "as_row");
+  Value* bv = b2 == b ? n.input(1) : reshape(g, n, n.input(1), b2, "as_column");
+  Dims out = n.output(0)->type.dims();
+  if (a.size() == 1) out.insert(b.size() == 1 ? out.end() : out.end() - 1, 1);
+  if (b.size() == 1) out.push_back(1);
+  Node* m = insert(g, n, "MatMul", {av, bv}, ir::tensor_type(n.output(0)->type.dtype, out), "matrix");
+  replace_value(n.output(0), reshape(g, n, m->output(0), n.output(0)->type.dims(), "drop_unit_axes"));
+  g.erase(&n);
+  return true;
+}
+
+StatusOr<int> run(Graph& graph, PassContext&) {
+  int changes = 0;
+  for (Node* n : graph.node_list()) {
+    if (!n->domain.empty() || !is_static(*n)) continue;
+    for (auto rewrite : {keep_reduced_axes, expand_global_pool, expand_batch_norm, expand_gemm, expand_vector_matmul})
+      if (rewrite(graph, *n)) {
+        ++changes;
+        break;
+      }
+  }
+  // Gemm gives a MatMul that needs no more; a reduction that pooling became keeps its axes.
+  return changes;
+}
+
+}  // namespace
+
+Pass decompose_pass() {
+  return {"decompose", "", "operators that have simpler forms are written in them", run};
+}
+
+}  // namespace atc::passes

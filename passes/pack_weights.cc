@@ -1,0 +1,157 @@
+#include "passes/pack_weights.h"
+
+#include <cstring>
+#include <map>
+#include <numeric>
+
+#include "atc/base/math.h"
+
+namespace atc::passes {
+namespace {
+
+using ir::Graph;
+using ir::Node;
+using ir::Value;
+
+// Weights as O x I x taps with strides into the original tensor; groups of O read their own I.
+struct WeightView {
+  std::int64_t groups = 1, out = 1, in = 1, taps = 1;  // out, in: channels of one group
+  std::int64_t out_stride = 0, in_stride = 0, tap_stride = 1, group_stride = 0;
+};
+
+// [groups][n1][k1][taps][16 k][16 n]; `join` original groups make one.
+template <class T>
+Tensor pack(const Tensor& src, const WeightView& v, std::int64_t join) {
+  const std::int64_t groups = v.groups / join;
+  const std::int64_t out = v.out * join, in = v.in * join;
+  const std::int64_t n1 = ceil_div(out, 16), k1 = ceil_div(in, 16);
+  MutableTensor packed(src.dtype, {groups * n1, k1 * v.taps, 16, 16});
+  T* dst = reinterpret_cast<T*>(packed.bytes().data());
+  const T* s = reinterpret_cast<const T*>(src.data.data());
+  for (std::int64_t g = 0; g < v.groups; ++g)
+    for (std::int64_t o = 0; o < v.out; ++o) {
+      const std::int64_t oo = g % join * v.out + o;
+      T* panel = dst + (g / join * n1 + oo / 16) * k1 * v.taps * 256 + oo % 16;
+      for (std::int64_t i = 0; i < v.in; ++i) {
+        const std::int64_t ii = g % join * v.in + i;
+        T* row = panel + (ii / 16 * v.taps * 16 + ii % 16) * 16;
+        const T* from = s + g * v.group_stride + o * v.out_stride + i * v.in_stride;
+        for (std::int64_t t = 0; t < v.taps; ++t) row[t * 256] = from[t * v.tap_stride];
+      }
+    }
+  return std::move(packed).freeze();
+}
+
+Tensor pack_any(const Tensor& src, const WeightView& v, std::int64_t join) {
+  return bit_width(src.dtype) == 16 ? pack<std::uint16_t>(src, v, join) : pack<std::uint32_t>(src, v, join);
+}
+
+class Packer {
+ public:
+  explicit Packer(Graph& graph) : graph_(graph) {}
+
+  int run() {
+    for (Node* n : graph_.node_list()) {
+      if (n->domain != "atc") continue;
+      if (n->op_type == "Conv" || n->op_type == "ConvTranspose") convolution(*n);
+      if (n->op_type == "MatMul") matmul(*n);
+      if (n->op_type == "DepthwiseConv") depthwise(*n);
+    }
+    return changes_;
+  }
+
+ private:
+  // Equal weights in equal forms are stored once.
+  template <class F>
+  void replace(Node& n, std::int64_t variant, const Dims& logical, ir::Format format, F make) {
+    const Value* w = n.input(1);
+    Value*& packed = packed_[{w, variant}];
+    if (packed == nullptr) {
+      packed = graph_.add_constant(w->name(), make(w->constant()), format);
+      packed->type = ir::tensor_type(w->type.dtype, logical, format);
+      ++changes_;
+    }
+    n.set_input(1, packed);
+  }
+
+  void convolution(Node& n) {
+    const Value* w = n.input(1);
+    if (w->type.format != ir::Format::ND) return;
+    const Dims d = w->type.dims();
+    const bool transposed = n.op_type == "ConvTranspose";
+    WeightView v;
+    v.groups = n.attrs.get_int("group", 1);
+    for (std::size_t i = 2; i < d.size(); ++i) v.taps *= d[i];
+    if (transposed) {
+      v.out = d[1];
+      v.in = d[0] / v.groups;
+      v.out_stride = v.taps;
+      v.in_stride = d[1] * v.taps;
+      v.group_stride = v.in * v.in_stride;
+    } else {
+      v.out = d[0] / v.groups;
+      v.in = d[1];
+      v.out_stride = d[1] * v.taps;
+      v.in_stride = v.taps;
+      v.group_stride = v.out * v.out_stride;
+    }
+    const std::int64_t join = joined_groups(v);
+    n.attrs.set("group", v.groups / join);
+    Dims logical = d;
+    logical[0] = v.groups * v.out;
+    logical[1] = v.in * join;
+    replace(n, transposed ? 1 : 0, logical, ir::Format::FRACTAL_Z, [&](const Tensor& t) { return pack_any(t, v, join); });
+  }
+
+  // Fewest groups to join so that inputs and outputs of a joined group fill C0 blocks; all where none do.
+  static std::int64_t joined_groups(const WeightView& v) {
+    if (v.groups == 1) return 1;
+    for (std::int64_t j = 1; j < v.groups; ++j)
+      if (v.groups % j == 0 && v.in * j % 16 == 0 && v.out * j % 16 == 0) return j;
+    return v.groups;
+  }
+
+  void matmul(Node& n) {
+    Value* b = n.input(1);
+    if (!b->is_constant() || b->type.format != ir::Format::ND) return;
+    const Dims d = b->type.dims();
+    if (element_count(Dims(d.begin(), d.end() - 2)) != 1) return;
+    const bool transposed = n.attrs.get_int("trans_b", 0) != 0;
+    WeightView v;
+    v.in = transposed ? d.back() : d[d.size() - 2];
+    v.out = transposed ? d[d.size() - 2] : d.back();
+    v.in_stride = transposed ? 1 : v.out;
+    v.out_stride = transposed ? v.in : 1;
+    n.attrs.erase("trans_b");
+    replace(n, transposed ? 3 : 2, {v.out, v.in}, ir::Format::FRACTAL_Z, [&](const Tensor& t) { return pack_any(t, v, 1); });
+  }
+
+  void depthwise(Node& n) {
+    const Value* w = n.input(1);
+    const Dims d = w->type.dims();
+    if (n.attrs.has("kernel_shape")) return;
+    n.attrs.set("kernel_shape", Dims(d.begin() + 2, d.end()));
+    const std::int64_t taps = element_count(Dims(d.begin() + 2, d.end())), c1 = ceil_div(d[0], 16);
+    replace(n, 4, {c1, taps, 16}, ir::Format::ND, [&](const Tensor& t) {
+      MutableTensor packed(t.dtype, {c1, taps, 16});
+      const std::size_t e = static_cast<std::size_t>(bit_width(t.dtype) / 8);
+      for (std::int64_t c = 0; c < d[0]; ++c)
+        for (std::int64_t k = 0; k < taps; ++k)
+          std::memcpy(packed.bytes().data() + static_cast<std::size_t>((c / 16 * taps + k) * 16 + c % 16) * e,
+                      t.data.data() + static_cast<std::size_t>(c * taps + k) * e, e);
+      return std::move(packed).freeze();
+    });
+  }
+
+  Graph& graph_;
+  int changes_ = 0;
+  std::map<std::pair<const Value*, std::int64_t>, Value*> packed_;
+};
+
+StatusOr<int> run(Graph& graph, PassContext&) { return Packer(graph).run(); }
+
+}  // namespace
+
+Pass pack_weights_pass() { return {"pack-weights", "", "constant operands take the form the cube reads", run}; }
+
+}  // namespace atc::passes

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "atc/base/status.h"
+#include "atc/ir/graph.h"
+#include "soc/chip.h"
+
+namespace atc::passes {
+
+/// Data types of the compiled network, as --precision_mode_v2 and --precision_mode choose them.
+enum class Precision {
+  Fp16,             ///< fp16, force_fp16: fp16 inside, fp32 at the edges and where fp16 breaks
+  Origin,           ///< origin, must_keep_origin_dtype: the model's own types
+  Fp32,             ///< cube_fp16in_fp32out, force_fp32
+  AllowFp32ToFp16,  ///< allow_fp32_to_fp16: fp16 only where an operator has no fp32
+  MixedFloat16,     ///< mixed_float16, allow_mix_precision
+  MixedBfloat16,    ///< mixed_bfloat16, allow_mix_precision_bf16
+};
+
+/// What the passes need of the compilation's options.
+struct PassOptions {
+  const soc::Chip* chip = nullptr;
+  Precision precision = Precision::Fp16;
+};
+
+/// The two groups of fusion_result.json: fusions in the graph, and fusions into one vector or cube task.
+enum class FusionKind { Graph, Ub };
+
+/// How often a fusion's pattern was found, and how often it changed the graph.
+struct FusionCount {
+  int match_times = 0;
+  int effect_times = 0;
+};
+
+/// Counts by the fusion's ATC name. Those that never matched have no entry.
+class FusionCounts {
+ public:
+  using Map = std::map<std::string, FusionCount, std::less<>>;
+  void matched(FusionKind kind, std::string_view name) { ++entry(kind, name).match_times; }
+  void effected(FusionKind kind, std::string_view name) { ++entry(kind, name).effect_times; }
+  const Map& graph_fusion() const { return graph_; }
+  const Map& ub_fusion() const { return ub_; }
+
+ private:
+  FusionCount& entry(FusionKind kind, std::string_view name) {
+    return (kind == FusionKind::Graph ? graph_ : ub_)[std::string(name)];
+  }
+  Map graph_;
+  Map ub_;
+};
+
+/// Passed through all passes of one compilation.
+struct PassContext {
+  PassOptions options;
+  FusionCounts fusions;
+};
+
+/// One transformation of the graph. The pass manager verifies, times, counts and dumps; a pass does not.
+struct Pass {
+  std::string_view name;           ///< ours, kebab-case: "constant-folding"
+  std::string_view atc_name = {};  ///< the name that users know from switch files; may be empty
+  std::string_view summary = {};   ///< one line for --list=passes
+  /// Returns how many changes were made; 0 leaves the graph as it was.
+  StatusOr<int> (*run)(ir::Graph&, PassContext&) = nullptr;
+};
+
+}  // namespace atc::passes

@@ -1,0 +1,49 @@
+#include "passes/pipeline.h"
+
+#include "passes/common_subexpression.h"
+#include "passes/constant_folding.h"
+#include "passes/conv_batch_norm.h"
+#include "passes/cube_form.h"
+#include "passes/dead_code.h"
+#include "passes/decompose.h"
+#include "passes/epilogue_fusion.h"
+#include "passes/identity_removal.h"
+#include "passes/infer_shapes.h"
+#include "passes/layout.h"
+#include "passes/pack_weights.h"
+#include "passes/precision.h"
+#include "passes/vector_fusion.h"
+
+namespace atc::passes {
+
+std::vector<Pass> pipeline() {
+  return {
+      // What no output needs must not be typed, let alone refused.
+      dead_code_pass(),
+
+      // Canonical form: shape arithmetic is gone, every value has a type, nothing is computed twice.
+      constant_folding_pass(),
+      infer_shapes_pass(),
+      identity_removal_pass(),
+      common_subexpression_pass(),
+      conv_batch_norm_pass(),
+      decompose_pass(),
+      constant_folding_pass(),
+      identity_removal_pass(),
+      common_subexpression_pass(),
+      dead_code_pass(),
+
+      // Tasks: what runs on the cube or as a window, and vector programs around it.
+      cube_form_pass(),
+      vector_fusion_pass(),
+      epilogue_fusion_pass(),
+
+      // Storage: types, packed weights, formats.
+      precision_pass(),
+      pack_weights_pass(),
+      layout_pass(),
+      dead_code_pass(),
+  };
+}
+
+}  // namespace atc::passes

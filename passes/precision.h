@@ -1,0 +1,22 @@
+#pragma once
+
+#include "passes/pass.h"
+
+namespace atc::passes {
+
+/// Chooses the storage type of every floating value after fusion. What a vector program, an accumulator or
+/// an epilogue holds is fp32 in any case; only values that go through Global Memory are narrowed.
+///
+/// Fp16 and the mixed modes: cube operands and everything else become fp16 (bf16), except
+/// - inputs and outputs of the model, which keep their types (Casts are inserted where a task cannot
+///   convert on its way);
+/// - operators that run on the AI CPU;
+/// - fp32 islands: results of Pow, Exp, sums and the like, whose range or rounding fp16 breaks;
+/// - constants that do not fit fp16's range, and small ones outside the cube.
+/// Origin and Fp32 leave fp32 as it is.
+Pass precision_pass();  ///< "precision"; changes: values and constants narrowed, Casts inserted
+
+/// Operators whose results stay fp32 in fp16 mode (an fp32 island).
+bool keeps_fp32(std::string_view op_type);
+
+}  // namespace atc::passes

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "atc/ir/graph.h"
+
+/// Steps that several passes share.
+namespace atc::passes {
+
+/// True when `to` can stand for `from` everywhere: the outputs of the main graph keep their names, so
+/// when `from` is one of them, `to` must be able to take its name (not an input, not itself an output).
+bool can_replace(const ir::Value* from, const ir::Value* to);
+
+/// Replaces every use of `from`, graph outputs included; a main graph's output keeps its name.
+/// Precondition: can_replace(from, to).
+void replace_value(ir::Value* from, ir::Value* to);
+
+/// `node` stands for the ONNX nodes of `other` too. Keeps the order, adds none twice.
+void add_sources(ir::Node& node, const ir::Node& other);
+
+}  // namespace atc::passes

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <unordered_map>
+
+#include "atc/base/status.h"
+#include "atc/ir/graph.h"
+
+namespace atc::passes {
+
+/// Types nodes one after the other, from the types of their inputs alone, and remembers what is known of
+/// the elements of small integer tensors. The engine of infer-shapes and constant-folding.
+class ShapeInference {
+ public:
+  /// `root` is the whole graph to be typed; its inputs' symbols are never given to other dims.
+  explicit ShapeInference(const ir::Graph& root);
+
+  /// Sets dtype and shape of the node's outputs (formats stay) and of its nested graphs' values.
+  /// Precondition: the operator is registered. Counts values whose type changed.
+  Status infer(ir::Node& node);
+  Status infer(ir::Graph& graph);
+
+  /// Elements of `v` as far as they are known; null when nothing is. An element without a symbol is a
+  /// plain integer, negative ones included.
+  const ir::Shape* elements(const ir::Value* v) const;
+  int changes() const { return changes_; }
+
+ private:
+  std::unordered_map<const ir::Value*, ir::Shape> elements_;
+  long next_symbol_ = 0;
+  int changes_ = 0;
+};
+
+}  // namespace atc::passes

@@ -1,0 +1,275 @@
+#include "passes/vector_fusion.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "ops/body.h"
+#include "passes/rewrite.h"
+#include "passes/reachability.h"
+
+namespace atc::passes {
+namespace {
+
+using ir::Graph;
+using ir::Node;
+using ir::Value;
+
+// What a program may hold: its registers have to fit the Unified Buffer in tiles of a useful size.
+constexpr std::size_t kMaxNodes = 48;
+constexpr std::size_t kMaxOperands = 12;
+
+struct Group {
+  std::vector<Node*> members;  // in topological order
+  Dims space;
+  Dims reduce_axes;            // negative, from the right
+};
+
+std::optional<Dims> broadcast_dims(const Dims& a, const Dims& b) {
+  Dims out(std::max(a.size(), b.size()), 1);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const std::int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1, y = i < b.size() ? b[b.size() - 1 - i] : 1;
+    if (x != y && x != 1 && y != 1) return std::nullopt;
+    out[out.size() - 1 - i] = x == 1 ? y : x;
+  }
+  return out;
+}
+
+// Axes inputs of reductions are read off the node, they are not data.
+bool is_parameter(const Node& n, std::size_t i) { return i == 1 && n.op_type.starts_with("Reduce"); }
+
+bool is_immediate(const Value* v) { return v->is_constant() && v->constant().count() == 1; }
+
+std::optional<Group> single(Node* n) {
+  if (!ops::is_vectorizable(*n)) return std::nullopt;
+  Group g{{n}, {}, {}};
+  for (std::size_t i = 0; i < n->inputs().size(); ++i) {
+    const Value* v = n->input(i);
+    if (v == nullptr || is_parameter(*n, i) || is_immediate(v)) continue;
+    auto space = broadcast_dims(g.space, v->type.dims());
+    if (!space) return std::nullopt;
+    g.space = *space;
+  }
+  for (const Value* v : n->outputs()) {
+    if (v == nullptr) continue;
+    auto space = broadcast_dims(g.space, v->type.dims());
+    if (!space) return std::nullopt;
+    g.space = *space;
+  }
+  if (element_count(g.space) == 0) return std::nullopt;
+  const Dims axes = *ops::vector_reduce_axes(*n);
+  const std::int64_t rank = std::ssize(g.space);
+  if (!axes.empty() && std::ssize(n->input(0)->type.dims()) != rank) return std::nullopt;
+  for (std::int64_t a : axes) g.reduce_axes.push_back(a - rank);
+  return g;
+}
+
+bool contains(const Group& g, const Node* n) {
+  return std::find(g.members.begin(), g.members.end(), n) != g.members.end();
+}
+
+bool leaves(const Graph& graph, const Group& g, const Value* v) {
+  if (graph.is_output(v)) return true;
+  return std::any_of(v->uses().begin(), v->uses().end(), [&](const Value::Use& u) { return !contains(g, u.node); });
+}
+
+// The whole space, or the space with the reduced axes 1.
+bool is_storable(const Group& g, const Dims& dims) {
+  Dims d = dims;
+  d.insert(d.begin(), g.space.size() - d.size(), 1);
+  const std::int64_t rank = std::ssize(g.space);
+  bool full = true, reduced = true;
+  for (std::int64_t i = 0; i < rank; ++i) {
+    const std::size_t k = static_cast<std::size_t>(i);
+    const bool axis = std::find(g.reduce_axes.begin(), g.reduce_axes.end(), i - rank) != g.reduce_axes.end();
+    full = full && d[k] == g.space[k];
+    reduced = reduced && d[k] == (axis ? 1 : g.space[k]);
+  }
+  return full || (reduced && !g.reduce_axes.empty());
+}
+
+// Along several reduced axes an operand is there in full or broadcast over all of them.
+bool walks_axes_as_one(const Group& g, const Dims& dims) {
+  if (g.reduce_axes.size() < 2) return true;
+  int ones = 0, others = 0;
+  for (std::int64_t a : g.reduce_axes) {
+    const std::int64_t at = std::ssize(dims) + a, in_space = std::ssize(g.space) + a;
+    const std::int64_t d = at < 0 ? 1 : dims[static_cast<std::size_t>(at)];
+    if (g.space[static_cast<std::size_t>(in_space)] == 1) continue;
+    ++(d == 1 ? ones : others);
+  }
+  return ones == 0 || others == 0;
+}
+
+bool is_legal(const Graph& graph, const Group& g) {
+  if (g.members.size() > kMaxNodes) return false;
+  std::set<const Value*> operands;
+  for (const Node* n : g.members) {
+    const Dims axes = *ops::vector_reduce_axes(*n);
+    // Reductions see the whole space.
+    if (!axes.empty() && n->input(0)->type.dims() != g.space) return false;
+    for (std::size_t i = 0; i < n->inputs().size(); ++i) {
+      const Value* v = n->input(i);
+      if (v == nullptr || is_parameter(*n, i) || is_immediate(v)) continue;
+      if (v->producer() != nullptr && contains(g, v->producer())) continue;
+      if (!walks_axes_as_one(g, v->type.dims())) return false;
+      operands.insert(v);
+    }
+    for (const Value* v : n->outputs()) {
+      if (v == nullptr || !leaves(graph, g, v)) continue;
+      if (!is_storable(g, v->type.dims())) return false;
+      operands.insert(v);
+    }
+  }
+  return operands.size() <= kMaxOperands;
+}
+
+class Fuser {
+ public:
+  explicit Fuser(Graph& graph) : graph_(graph), order_(graph) {}
+
+  int run() {
+    for (Node* n : graph_.node_list()) {
+      auto g = single(n);
+      if (!g || !is_legal(graph_, *g)) continue;
+      std::shared_ptr<Group> mine = std::make_shared<Group>(std::move(*g));
+      group_of_[n] = mine;
+      for (bool joined = true; joined;) {
+        joined = false;
+        for (const auto& other : producers(*mine))
+          if (auto merged = join(*other, *mine)) {
+            *mine = std::move(*merged);
+            for (Node* m : mine->members) group_of_[m] = mine;
+            joined = true;
+            break;
+          }
+      }
+    }
+    int made = 0;
+    std::set<const Group*> done;
+    for (Node* n : graph_.node_list()) {
+      auto it = group_of_.find(n);
+      if (it == group_of_.end() || !done.insert(it->second.get()).second) continue;
+      const std::shared_ptr<Group> group = it->second;
+      build(*group);
+      ++made;
+    }
+    ATC_CHECK(graph_.sort(), "vector fusion made a cycle");
+    return made;
+  }
+
+ private:
+  // Groups that feed this one, the latest first.
+  std::vector<std::shared_ptr<Group>> producers(const Group& g) const {
+    std::vector<std::shared_ptr<Group>> out;
+    for (const Node* n : g.members)
+      for (const Value* v : n->inputs()) {
+        if (v == nullptr || v->producer() == nullptr) continue;
+        auto it = group_of_.find(v->producer());
+        if (it == group_of_.end() || it->second.get() == &g) continue;
+        if (std::find(out.begin(), out.end(), it->second) == out.end()) out.push_back(it->second);
+      }
+    std::sort(out.begin(), out.end(), [&](const auto& a, const auto& b) {
+      return order_.of(a->members.back()) > order_.of(b->members.back());
+    });
+    return out;
+  }
+
+  std::optional<Group> join(const Group& a, const Group& b) const {
+    auto space = broadcast_dims(a.space, b.space);
+    if (!space) return std::nullopt;
+    if (!a.reduce_axes.empty() && !b.reduce_axes.empty() && a.reduce_axes != b.reduce_axes) return std::nullopt;
+    Group g;
+    g.space = *space;
+    g.reduce_axes = a.reduce_axes.empty() ? b.reduce_axes : a.reduce_axes;
+    g.members = a.members;
+    g.members.insert(g.members.end(), b.members.begin(), b.members.end());
+    std::sort(g.members.begin(), g.members.end(), [&](Node* x, Node* y) { return order_.of(x) < order_.of(y); });
+    if (!is_legal(graph_, g) || passes_outside(a, b)) return std::nullopt;
+    return g;
+  }
+
+  // Does a value go from `a` through nodes outside both to `b`? Fusing them would make a cycle.
+  bool passes_outside(const Group& a, const Group& b) const {
+    std::set<const Node*> inside(a.members.begin(), a.members.end());
+    inside.insert(b.members.begin(), b.members.end());
+    std::vector<const Node*> start;
+    for (const Node* n : b.members)
+      for (const Node* p : order_.inputs_of(n))
+        if (!inside.contains(p)) start.push_back(p);
+    return order_.reaches(start, a.members, [&](const Node* n) -> const std::vector<Node*>* {
+      auto it = group_of_.find(n);
+      return it == group_of_.end() ? nullptr : &it->second->members;
+    });
+  }
+
+  void build(const Group& g);
+
+  Graph& graph_;
+  NodeOrder order_;
+  std::map<const Node*, std::shared_ptr<Group>> group_of_;
+};
+
+void Fuser::build(const Group& g) {
+  auto body = std::make_shared<Graph>("body", &graph_);
+  std::map<const Value*, Value*> inside;
+  std::vector<Value*> inputs;
+  auto import = [&](const Node& n, std::size_t i) -> Value* {
+    Value* v = n.input(i);
+    if (v == nullptr) return nullptr;
+    if (auto it = inside.find(v); it != inside.end()) return it->second;
+    if (v->is_constant() && (is_immediate(v) || is_parameter(n, i)))
+      return inside[v] = body->add_constant(v->name(), v->constant());
+    inputs.push_back(v);
+    return inside[v] = body->add_input(v->name(), v->type);
+  };
+  std::vector<Value*> outputs;
+  for (Node* n : g.members) {
+    std::vector<Value*> in;
+    for (std::size_t i = 0; i < n->inputs().size(); ++i) in.push_back(import(*n, i));
+    Node* copy = body->add_node(n->op_type, std::move(in), static_cast<int>(n->outputs().size()), nullptr, n->domain, n->version);
+    copy->name = n->name;
+    copy->attrs = n->attrs;
+    copy->sources = n->sources;
+    for (std::size_t i = 0; i < n->outputs().size(); ++i) {
+      Value* v = n->output(i);
+      if (v == nullptr) continue;
+      copy->output(i)->type = v->type;
+      copy->output(i)->set_name(v->name());
+      inside[v] = copy->output(i);
+      if (leaves(graph_, g, v)) outputs.push_back(v);
+    }
+  }
+  Node* last = g.members.back();
+  Node* fused = graph_.add_node("Fused", inputs, static_cast<int>(outputs.size()), last, "atc", 0);
+  fused->name = last->name;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    body->add_output(inside[outputs[i]]);
+    fused->output(i)->type = outputs[i]->type;
+    replace_value(outputs[i], fused->output(i));
+  }
+  Dims axes;
+  for (std::int64_t a : g.reduce_axes) axes.push_back(a + std::ssize(g.space));
+  if (!axes.empty()) fused->attrs.set("reduce_axes", axes);
+  fused->attrs.set("body", body);
+  for (Node* n : g.members) add_sources(*fused, *n);
+  for (auto it = g.members.rbegin(); it != g.members.rend(); ++it) graph_.erase(*it);
+}
+
+StatusOr<int> run(Graph& graph, PassContext& context) {
+  const int made = Fuser(graph).run();
+  for (const auto& n : graph.nodes()) {
+    if (!n->is_internal("Fused") || n->attrs.get_graph("body")->node_count() < 2) continue;
+    context.fusions.matched(FusionKind::Ub, "AutomaticUbFusion");
+    context.fusions.effected(FusionKind::Ub, "AutomaticUbFusion");
+  }
+  return made;
+}
+
+}  // namespace
+
+Pass vector_fusion_pass() {
+  return {"vector-fusion", "AutomaticUbFusion", "elementwise operators and reductions become vector programs", run};
+}
+
+}  // namespace atc::passes

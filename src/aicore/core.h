@@ -1,0 +1,300 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "aicore/tile_copy.h"
+#include "aicore/vector_ops.h"
+#include "aicore/window.h"
+#include "atc/base/bytes.h"
+#include "atc/base/dtype.h"
+#include "soc/chip.h"
+
+namespace atc::aicore {
+
+/// The in-order pipes of a core. Pipes run concurrently; instructions wait for the buffers they touch.
+enum class Pipe : std::uint8_t { S, V, M, MTE1, MTE2, MTE3, FIX };
+inline constexpr int kPipeCount = 7;
+std::string_view name(Pipe p);
+
+enum class Memory : std::uint8_t { UB, L1, L0A, L0B, L0C };
+inline constexpr int kMemoryCount = 5;
+std::string_view name(Memory m);
+
+using Cycle = std::int64_t;
+
+/// How a core treats values.
+enum class Values : std::uint8_t {
+  None,     ///< dry run: cycles only, no memory is touched
+  Fast,     ///< copies may be aliases, cube tiles go to host micro-kernels
+  Literal,  ///< every byte is moved as the instructions say
+};
+
+/// A task operand in Global Memory. Accesses are checked against `bytes`. In a dry run `data` is null.
+struct Gm {
+  std::byte* data = nullptr;
+  std::int64_t bytes = 0;
+  bool in_l2 = false;  ///< resident in L2 for the whole task (decided at launch)
+};
+
+/// An on-chip buffer: a stretch of one memory with the times at which it may be touched.
+struct Buffer {
+  Memory memory = Memory::UB;
+  std::int64_t offset = 0;
+  std::int64_t bytes = 0;
+  std::byte* own = nullptr;   ///< the buffer's place in the simulated memory
+  std::byte* data = nullptr;  ///< where its contents are: `own`, or an alias of Global Memory
+  std::byte* pending = nullptr;  ///< where the next instruction that writes the buffer puts its result
+  Cycle written = 0;          ///< end of the last write
+  Cycle read = 0;             ///< end of the last read
+  template <class T>
+  T* as() const {
+    return reinterpret_cast<T*>(data);
+  }
+};
+
+/// `count` blocks of `bytes` each; strides are start to start, in bytes.
+struct Burst {
+  std::int64_t count = 1;
+  std::int64_t bytes = 0;
+  std::int64_t gm_stride = 0;
+  std::int64_t local_stride = 0;
+};
+
+/// A register of a vector program in a buffer.
+struct VecRef {
+  Buffer* buffer = nullptr;
+  Lanes lanes = Lanes::Full;
+};
+
+/// What a run took. `busy` counts the cycles each pipe worked.
+struct Stats {
+  Cycle cycles = 0;
+  std::array<Cycle, kPipeCount> busy{};
+  std::int64_t gm_read = 0, gm_written = 0;  ///< bytes
+  std::int64_t instructions = 0;
+};
+
+/// One instruction of a traced run.
+struct TraceEvent {
+  Pipe pipe = Pipe::S;
+  std::string_view name;
+  Cycle start = 0, end = 0;
+  std::int64_t bytes = 0;
+};
+
+/// Addresses of the im2col rows of a cube operand: row r at step (k1, tap) starts at element
+/// base[r] + k1 * k1_stride + tap_offset[tap] of the A tile, or is zero when the tap falls outside the
+/// input plane. Products of matrices have one tap and no plane. `k_valid` lanes of the last k1 count.
+struct RowMap {
+  std::vector<std::int64_t> base;        ///< one a row
+  std::vector<int> row_h, row_w;         ///< input coordinates of tap (0,0); empty without a plane
+  std::vector<std::int64_t> tap_offset;  ///< one a tap
+  std::vector<int> tap_h, tap_w;         ///< displacement of each tap; empty without a plane
+  int height = 0, width = 0;             ///< the input plane (rows relative to the tile's first)
+  std::int64_t k1_stride = 0;
+  int k1 = 1;                            ///< C0 blocks of the reduction in this tile
+  int k_last = 16;                       ///< valid lanes of the last one
+  std::vector<std::int64_t> b_tap;       ///< fractal index of each tap within one k1 of B
+  std::int64_t b_k1_stride = 1;          ///< fractals from one k1 to the next in B
+  int rows() const { return static_cast<int>(base.size()); }
+  int taps() const { return static_cast<int>(tap_offset.size()); }
+};
+
+/// A tile of a gather: dst[o][j][i] = data[o][row(j)][i], dst dense. An index below zero counts from the end of
+/// the axis; one out of range gives zeros.
+struct GatherTile {
+  int element_bytes = 4;
+  std::int64_t outer = 1, count = 1, inner = 1;
+  std::int64_t axis = 1;          ///< rows that an index may name
+  std::int64_t outer_stride = 0;  ///< of data in Global Memory, in elements
+  std::int64_t row_stride = 0;
+};
+
+/// A tile of an interpolation, f32: dst[o][j][i] = sum over t of weight[j][t] * src[o][index[j][t] - first][i].
+/// Taps of weight zero are not read.
+struct InterpolateTile {
+  std::int64_t outer = 1, count = 1, inner = 1, taps = 1;
+  std::int64_t first = 0, rows = 1;  ///< rows of the axis that src holds
+};
+
+/// One AI Core (or one vector core) that runs one block of one task.
+class Core {
+ public:
+  /// `timing`: keep a timeline. Fast values without timing is the quick path.
+  Core(const soc::Chip& chip, Values values, bool timing);
+  ~Core();
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+
+  const soc::Chip& chip() const { return chip_; }
+  Values values() const { return values_; }
+  bool computes() const { return values_ != Values::None; }
+  bool timing() const { return timing_; }
+
+  /// Forgets all buffers and times; `active_cores` share the chip's GM bandwidth.
+  void start_block(int active_cores);
+  Stats stats() const;
+  void set_trace(std::vector<TraceEvent>* trace) { trace_ = trace; }
+
+  /// Takes `bytes` (rounded up to the memory's alignment) of a memory. Throws InternalError, naming
+  /// the memory, its capacity and what was asked, when they do not fit.
+  Buffer& alloc(Memory memory, std::int64_t bytes);
+  /// Free bytes of a memory.
+  std::int64_t available(Memory memory) const;
+
+  // MTE2, MTE3 -----------------------------------------------------------------------------------
+  /// Global Memory to UB or L1. May alias in Fast mode when the copy is one contiguous stretch to the
+  /// start of `dst`.
+  void copy_in(Buffer& dst, std::int64_t dst_offset, const Gm& src, std::int64_t src_offset, Burst burst);
+  /// UB to Global Memory.
+  void copy_out(const Gm& dst, std::int64_t dst_offset, Buffer& src, std::int64_t src_offset, Burst burst);
+  /// In Fast mode the next instruction that writes `buffer` writes to this stretch of Global Memory, to
+  /// which copy_out will move it.
+  void alias_out(Buffer& buffer, const Gm& dst, std::int64_t dst_offset, std::int64_t bytes);
+  /// Where an instruction writes: its own memory again, or what alias_out has set.
+  std::byte* writable(Buffer& buffer) {
+    buffer.data = buffer.pending != nullptr ? buffer.pending : buffer.own;
+    buffer.pending = nullptr;
+    return buffer.data;
+  }
+
+  // Strided copies (tile_copy.cc) ------------------------------------------------------------------
+  /// Global Memory to Global Memory through `load` (when it permutes) and `store`: a macro-instruction
+  /// over a tile of extents `n`; origins in elements.
+  void copy_tile(const TileCopy& copy, const TileCopy::Extents& n, const Gm& dst, std::int64_t dst_element,
+                 const Gm& src, std::int64_t src_element, Buffer& load, Buffer& store);
+  /// The tile's destination becomes the element at `value`.
+  void fill_tile(const TileCopy& copy, const TileCopy::Extents& n, const Gm& dst, std::int64_t dst_element,
+                 const void* value, Buffer& store);
+
+  // Gathers (gather_unit.cc) ----------------------------------------------------------------------
+  /// Rows of Global Memory into UB: each index is read on the scalar pipe and its row is a DataCopy of
+  /// `outer` bursts.
+  void gather_rows(Buffer& dst, const Gm& data, std::int64_t data_element, const Gm& index,
+                   std::int64_t first_index, DType index_type, const GatherTile& tile);
+  /// Gather within UB: `data` holds [outer][axis][inner], `index` the tile's indices.
+  void gather_local(Buffer& dst, Buffer& data, Buffer& index, DType index_type, const GatherTile& tile);
+
+  // Windows (window_unit.cc) ----------------------------------------------------------------------
+  /// The input of a tile of windows, padded and as f32, in `patch`; `staging` takes it first when it is
+  /// stored in 16 bits. `element` is where the tile's first plane begins.
+  WindowPatch load_window(Buffer& patch, Buffer& staging, const Gm& src, std::int64_t element, DType dtype,
+                          const WindowTile& tile);
+  /// acc[plane][pixel][16] = the windows over the patch; weights [plane][tap][16] and bias [plane][16] are f32.
+  void window(Buffer& acc, const WindowPatch& patch, Buffer* weights, Buffer* bias, const WindowTile& tile);
+
+  /// Interpolation within UB (interpolate_unit.cc). Throws InternalError when an index (i32) names a row that
+  /// src does not hold.
+  void interpolate(Buffer& dst, Buffer& src, Buffer& index, Buffer& weight, const InterpolateTile& tile);
+
+  // V ----------------------------------------------------------------------------------------------
+  /// Duplicate: `count` elements of `bytes_each` bytes, from byte offset `offset`.
+  void fill(Buffer& dst, std::int64_t offset, std::int64_t count, int bytes_each, const void* value);
+  /// Element-wise op on a tile of rows x cols; lanes say how each operand spreads over it.
+  void vector(VecOp op, RegType type, VecRef dst, VecRef a, VecRef b, VecRef c, double imm, int rows,
+              int cols, RegType operand_type);
+  /// dst (PerRow when `rows_axis`, else PerCol) = reduction of the full tile a; `accumulate` joins what
+  /// dst already holds.
+  void reduce(VecOp op, RegType type, Buffer& dst, Buffer& a, bool per_row, int rows, int cols,
+              bool accumulate);
+  /// Cast between storage and registers: `count` elements.
+  void cast_in(Buffer& dst, RegType to, Buffer& src, DType from, std::int64_t count);
+  void cast_out(Buffer& dst, DType to, Buffer& src, RegType from, std::int64_t count);
+  /// UB to UB with element strides: dst[i * dst_stride + j] = src[i * src_stride + j * src_step].
+  void copy_ub(Buffer& dst, std::int64_t dst_offset, Buffer& src, std::int64_t src_offset, int element_bytes,
+               std::int64_t rows, std::int64_t cols, std::int64_t dst_row_stride,
+               std::int64_t src_row_stride, std::int64_t src_col_stride, std::int64_t dst_col_stride = 1);
+
+  // S ----------------------------------------------------------------------------------------------
+  /// Reads an index (i32 or i64) of Global Memory on the scalar pipe. In a dry run gives 0.
+  std::int64_t read_scalar(const Gm& src, std::int64_t element, DType dtype);
+
+  // Cube -------------------------------------------------------------------------------------------
+  /// An operand tile of the L1 product. In Fast mode elements are f32 (an alias or a widened copy), else
+  /// the storage dtype.
+  struct CubeTile {
+    Buffer* buffer = nullptr;
+    const std::byte* data = nullptr;
+    std::int64_t row_stride = 16;   ///< A: elements from one row to the next
+    std::int64_t k1_stride = 0;     ///< A: elements from one block of 16 columns (one C0 slab) to the next
+    std::int64_t panel_stride = 0;  ///< B: elements from one n1 panel to the next
+  };
+  /// A from a row-major matrix: to NZ [cols/16][rows][16], zero padded; in Fast mode row-major.
+  CubeTile load_matrix_a(Buffer& l1, const Gm& src, std::int64_t element_offset, DType dtype, int rows,
+                         int cols, std::int64_t row_stride);
+  /// A from an NC1HWC0 tensor: `c1` slabs of `slab_elements` each, `c1_stride` elements apart.
+  CubeTile load_plane(Buffer& l1, const Gm& src, std::int64_t element_offset, DType dtype, int c1,
+                      std::int64_t slab_elements, std::int64_t c1_stride);
+  /// B that is packed already, [n1][k fractals][16 k][16 n]: `panels` stretches of `fractals` fractals.
+  CubeTile load_panels(Buffer& l1, const Gm& src, std::int64_t element_offset, DType dtype, int panels,
+                       std::int64_t fractals, std::int64_t panel_stride);
+  /// B from a row-major matrix, k x n (n x k when `transposed`), to packed panels, zero padded.
+  CubeTile load_matrix_b(Buffer& l1, const Gm& src, std::int64_t element_offset, DType dtype, int k, int n,
+                         std::int64_t row_stride, bool transposed);
+
+  /// The L0 buffers of a product, two of each operand for ping-pong.
+  struct CubeBuffers {
+    Buffer* l0a[2] = {nullptr, nullptr};
+    Buffer* l0b[2] = {nullptr, nullptr};
+    int next = 0;
+  };
+  /// The L1 tile product, a macro-instruction: L0C (+)= A (rows by map) x B (panels of 16 columns). Its
+  /// expansion into LoadData and Mmad on L0 slices of `k_slice` fractals is in cube_expansion.cc.
+  /// `row_major`: in Fast mode L0C is kept [m][n] instead of [n1][m][16].
+  void l1_product(Buffer& l0c, CubeBuffers& l0, const CubeTile& a, const RowMap& rows, const CubeTile& b,
+                  DType dtype, int panels, int k_slice, bool accumulate, bool row_major);
+  /// Rows [row0, row0 + rows) of an L0C tile of m rows to UB as f32: all `panels` as [rows][n] when
+  /// `row_major`, else of panel `panel` alone as [rows][16]. In Fast mode an alias.
+  void fixpipe(Buffer& ub, Buffer& l0c, int m, int row0, int rows, int panel, int panels, bool row_major);
+
+  /// Scalar work of address generation and loop control, in cycles of pipe S.
+  void scalar(Cycle cycles);
+
+ private:
+  void expand_copy(const TileCopy& copy, const TileCopy::Extents& n, const Gm& dst, std::int64_t dst_element,
+                   const Gm& src, std::int64_t src_element, Buffer& load, Buffer& store);
+  void expand_window_load(Buffer& patch, Buffer& staging, const Gm& src, std::int64_t element, DType dtype,
+                          const WindowTile& tile);
+  void window_rows(Buffer& acc, const WindowPatch& patch, Buffer* weights, Buffer* bias, const WindowTile& tile);
+  CubeTile loaded(Buffer& l1, const Gm& src, DType dtype, std::int64_t blocks, std::int64_t block_elements,
+                  std::int64_t elements);
+  void expand_product(Buffer& l0c, CubeBuffers& l0, const CubeTile& a, const RowMap& rows, const CubeTile& b,
+                      DType dtype, int panels, int k_slice, bool accumulate);
+  void fast_product(Buffer& l0c, const CubeTile& a, const RowMap& rows, const CubeTile& b, int panels,
+                    bool accumulate, bool row_major);
+  void check_gm(const Gm& gm, std::int64_t offset, std::int64_t bytes) const;
+  /// Books an instruction: starts when its pipe is free, `reads` are written and `writes` are free.
+  void issue(Pipe pipe, Cycle duration, std::string_view what, std::int64_t bytes,
+             std::initializer_list<Buffer*> reads, std::initializer_list<Buffer*> writes);
+  Cycle gm_cycles(const Gm& gm, std::int64_t blocks, std::int64_t block_bytes, bool write) const;
+
+  const soc::Chip& chip_;
+  Values values_;
+  bool timing_;
+  int active_cores_ = 1;
+  struct Arena {
+    std::int64_t capacity = 0;
+    std::int64_t used = 0;
+    std::byte* base = nullptr;
+  };
+  std::array<Arena, kMemoryCount> arenas_;
+  MutableBytes host_;
+  std::vector<std::unique_ptr<Buffer>> buffers_;
+  std::size_t buffers_used_ = 0;
+  std::array<Cycle, kPipeCount> pipe_free_{};
+  Stats stats_;
+  std::vector<TraceEvent>* trace_ = nullptr;
+  // Scratch of the fast product.
+  std::vector<const float*> row_pointers_;
+  std::vector<std::uint8_t> step_k_;
+  std::vector<std::int64_t> step_b_;
+  std::vector<float> widened_;
+  std::vector<std::int64_t> gathered_;
+};
+
+}  // namespace atc::aicore

@@ -1,0 +1,112 @@
+// The expansion of the L1 tile product into LoadData (L1 to L0A with im2col, L1 to L0B) and Mmad. Literal
+// mode moves every byte by it; dry run and trace take their cycles from it.
+
+#include <algorithm>
+#include <cstring>
+
+#include "aicore/core.h"
+#include "atc/base/check.h"
+#include "atc/base/half.h"
+#include "atc/base/math.h"
+
+namespace atc::aicore {
+namespace {
+
+constexpr Cycle kIssue = 8;
+
+float element(const std::byte* p, DType dtype) {
+  switch (dtype) {
+    case DType::F16: {
+      Half h;
+      std::memcpy(&h, p, sizeof h);
+      return to_float(h);
+    }
+    case DType::BF16: {
+      BFloat16 b;
+      std::memcpy(&b, p, sizeof b);
+      return to_float(b);
+    }
+    default: {
+      float f = 0;
+      std::memcpy(&f, p, sizeof f);
+      return f;
+    }
+  }
+}
+
+
+}  // namespace
+
+void Core::expand_product(Buffer& l0c, CubeBuffers& l0, const CubeTile& a, const RowMap& map, const CubeTile& b,
+                          DType dtype, int panels, int k_slice, bool accumulate) {
+  const std::int64_t e = bit_width(dtype) / 8;
+  const int m = map.rows();
+  const std::int64_t m16 = round_up(m, 16);
+  const int taps = map.taps();
+  const int steps = map.k1 * taps;
+  const bool literal = values_ == Values::Literal;
+  // A cube step takes 16 x 16 x 16 of fp16; fp32 has a quarter of the rate (on chips without fp32 in the
+  // cube as the simulator's named extension).
+  const Cycle fractal_cycles = std::max<std::int64_t>(1, 4096 / chip_.cube_macs_f16) * (dtype == DType::F32 ? 4 : 1);
+
+  for (int s0 = 0; s0 < steps; s0 += k_slice) {
+    const int count = std::min(k_slice, steps - s0);
+    Buffer& l0a = *l0.l0a[l0.next];
+    Buffer& l0b = *l0.l0b[l0.next];
+    l0.next ^= 1;
+    const std::int64_t a_bytes = m16 * count * 16 * e;
+    const std::int64_t b_bytes = std::int64_t{panels} * count * 256 * e;
+    ATC_CHECK(a_bytes <= l0a.bytes, "L0A slice of " + std::to_string(a_bytes) + " bytes beyond its buffer of " +
+                                        std::to_string(l0a.bytes));
+    ATC_CHECK(b_bytes <= l0b.bytes, "L0B slice of " + std::to_string(b_bytes) + " bytes beyond its buffer of " +
+                                        std::to_string(l0b.bytes));
+    if (literal) {
+      std::memset(l0a.own, 0, static_cast<std::size_t>(a_bytes));
+      for (int i = 0; i < count; ++i) {
+        const int k1 = (s0 + i) / taps;
+        const std::size_t t = static_cast<std::size_t>((s0 + i) % taps);
+        const int valid = k1 + 1 == map.k1 ? map.k_last : 16;
+        for (int r = 0; r < m; ++r) {
+          const std::size_t ri = static_cast<std::size_t>(r);
+          if (!map.row_h.empty() &&
+              (static_cast<unsigned>(map.row_h[ri] + map.tap_h[t]) >= static_cast<unsigned>(map.height) ||
+               static_cast<unsigned>(map.row_w[ri] + map.tap_w[t]) >= static_cast<unsigned>(map.width)))
+            continue;
+          const std::int64_t from = map.base[ri] + k1 * map.k1_stride + map.tap_offset[t];
+          std::memcpy(l0a.own + (i * m16 + r) * 16 * e, a.data + from * e, static_cast<std::size_t>(valid * e));
+        }
+        const std::int64_t fractal = k1 * map.b_k1_stride + map.b_tap[t];
+        for (int p = 0; p < panels; ++p)
+          std::memcpy(l0b.own + (std::int64_t{p} * count + i) * 256 * e,
+                      b.data + (p * b.panel_stride + fractal * 256) * e, static_cast<std::size_t>(256 * e));
+      }
+    }
+    if (timing_) {
+      issue(Pipe::MTE1, kIssue + ceil_div(a_bytes, chip_.l1_to_l0a), "LoadData", a_bytes, {a.buffer}, {&l0a});
+      issue(Pipe::MTE1, kIssue + ceil_div(b_bytes, chip_.l1_to_l0b), "LoadData", b_bytes, {b.buffer}, {&l0b});
+    }
+    if (literal) {
+      float* c = reinterpret_cast<float*>(l0c.own);
+      const bool join = accumulate || s0 > 0;
+      for (int p = 0; p < panels; ++p)
+        for (int r = 0; r < m; ++r)
+          for (int n = 0; n < 16; ++n) {
+            float& out = c[(p * m16 + r) * 16 + n];
+            float sum = join ? out : 0.0f;
+            for (int i = 0; i < count; ++i) {
+              // Lanes beyond the valid ones hold zeros in A and anything in B: they are not multiplied.
+              const int k1 = (s0 + i) / taps;
+              const int valid = k1 + 1 == map.k1 ? map.k_last : 16;
+              for (int k = 0; k < valid; ++k)
+                sum += element(l0a.own + ((i * m16 + r) * 16 + k) * e, dtype) *
+                       element(l0b.own + ((std::int64_t{p} * count + i) * 256 + k * 16 + n) * e, dtype);
+            }
+            out = sum;
+          }
+    }
+    if (timing_)
+      issue(Pipe::M, kIssue + (m16 / 16) * panels * count * fractal_cycles, "Mmad", 0, {&l0a, &l0b}, {&l0c});
+  }
+}
+
+}  // namespace atc::aicore

@@ -1,0 +1,177 @@
+#include <cstring>
+
+#include "aicore/core.h"
+#include "atc/base/check.h"
+#include "atc/base/half.h"
+#include "atc/base/math.h"
+
+namespace atc::aicore {
+namespace {
+
+std::int64_t bytes_of(DType dtype) { return bit_width(dtype) / 8; }
+
+void widen(const std::byte* src, DType dtype, float* dst, std::int64_t n) {
+  switch (dtype) {
+    case DType::F32:
+      std::memcpy(dst, src, static_cast<std::size_t>(n) * sizeof(float));
+      break;
+    case DType::F16:
+      convert(reinterpret_cast<const Half*>(src), dst, static_cast<std::size_t>(n));
+      break;
+    case DType::BF16:
+      convert(reinterpret_cast<const BFloat16*>(src), dst, static_cast<std::size_t>(n));
+      break;
+    default:
+      ATC_CHECK(false, "the cube does not take " + std::string(name(dtype)));
+  }
+}
+
+// Moves rows x cols (either order) into panels [ceil(n/16)][k16][16 k][16 n] of T, zero padded.
+template <class T>
+void to_panels(const T* src, T* dst, int k, int n, std::int64_t row_stride, bool transposed) {
+  const int k16 = static_cast<int>(round_up(k, 16));
+  for (int n0 = 0; n0 < n; n0 += 16) {
+    T* panel = dst + static_cast<std::int64_t>(n0 / 16) * k16 * 16;
+    const int width = std::min(16, n - n0);
+    if (width < 16 || k16 != k) std::memset(static_cast<void*>(panel), 0, sizeof(T) * static_cast<std::size_t>(k16) * 16);
+    if (transposed) {
+      for (int j = 0; j < width; ++j) {
+        const T* s = src + (n0 + j) * row_stride;
+        for (int i = 0; i < k; ++i) panel[i * 16 + j] = s[i];
+      }
+    } else {
+      for (int i = 0; i < k; ++i)
+        std::memcpy(panel + i * 16, src + i * row_stride + n0, sizeof(T) * static_cast<std::size_t>(width));
+    }
+  }
+}
+
+}  // namespace
+
+// Books the MTE2 move of `blocks` stretches and gives the tile its place; a check of L1 comes first.
+Core::CubeTile Core::loaded(Buffer& l1, const Gm& src, DType dtype, std::int64_t blocks,
+                            std::int64_t block_elements, std::int64_t elements) {
+  ATC_CHECK(elements * bytes_of(dtype) <= l1.bytes,
+            "L1 tile of " + std::to_string(elements * bytes_of(dtype)) + " bytes beyond its buffer of " +
+                std::to_string(l1.bytes));
+  if (timing_) {
+    const std::int64_t bytes = block_elements * bytes_of(dtype);
+    stats_.gm_read += blocks * bytes;
+    issue(Pipe::MTE2, gm_cycles(src, blocks, bytes, false), "DataCopy", blocks * bytes, {}, {&l1});
+  }
+  l1.data = l1.own;
+  CubeTile tile;
+  tile.buffer = &l1;
+  tile.data = l1.own;
+  return tile;
+}
+
+Core::CubeTile Core::load_matrix_a(Buffer& l1, const Gm& src, std::int64_t element_offset, DType dtype,
+                                   int rows, int cols, std::int64_t row_stride) {
+  const std::int64_t e = bytes_of(dtype);
+  check_gm(src, element_offset * e, ((rows - 1) * row_stride + cols) * e);
+  CubeTile tile = loaded(l1, src, dtype, row_stride == cols ? 1 : rows,
+                         row_stride == cols ? std::int64_t{rows} * cols : cols, rows * round_up(cols, 16));
+  const std::byte* from = computes() ? src.data + element_offset * e : nullptr;
+  if (values_ == Values::Literal) {
+    tile.k1_stride = std::int64_t{rows} * 16;
+    for (int c = 0; c < cols; c += 16) {
+      const int width = std::min(16, cols - c);
+      std::byte* slab = l1.own + (c / 16) * tile.k1_stride * e;
+      if (width < 16) std::memset(slab, 0, static_cast<std::size_t>(tile.k1_stride * e));
+      for (int r = 0; r < rows; ++r)
+        std::memcpy(slab + r * 16 * e, from + (r * row_stride + c) * e, static_cast<std::size_t>(width * e));
+    }
+    return tile;
+  }
+  tile.k1_stride = 16;
+  tile.row_stride = row_stride;
+  if (values_ == Values::None) return tile;
+  if (dtype == DType::F32) {
+    tile.data = from;
+    return tile;
+  }
+  tile.row_stride = cols;
+  float* to = reinterpret_cast<float*>(l1.own);
+  if (row_stride == cols) {
+    widen(from, dtype, to, std::int64_t{rows} * cols);
+  } else {
+    for (int r = 0; r < rows; ++r) widen(from + r * row_stride * e, dtype, to + std::int64_t{r} * cols, cols);
+  }
+  return tile;
+}
+
+Core::CubeTile Core::load_plane(Buffer& l1, const Gm& src, std::int64_t element_offset, DType dtype, int c1,
+                                std::int64_t slab_elements, std::int64_t c1_stride) {
+  const std::int64_t e = bytes_of(dtype);
+  check_gm(src, element_offset * e, ((c1 - 1) * c1_stride + slab_elements) * e);
+  CubeTile tile = loaded(l1, src, dtype, c1, slab_elements, c1 * slab_elements);
+  tile.k1_stride = slab_elements;
+  if (values_ == Values::None) return tile;
+  const std::byte* from = src.data + element_offset * e;
+  if (values_ == Values::Fast && dtype == DType::F32) {
+    tile.data = from;
+    tile.k1_stride = c1_stride;
+    return tile;
+  }
+  for (int c = 0; c < c1; ++c) {
+    if (values_ == Values::Fast)
+      widen(from + c * c1_stride * e, dtype, reinterpret_cast<float*>(l1.own) + c * slab_elements, slab_elements);
+    else
+      std::memcpy(l1.own + c * slab_elements * e, from + c * c1_stride * e,
+                  static_cast<std::size_t>(slab_elements * e));
+  }
+  return tile;
+}
+
+Core::CubeTile Core::load_panels(Buffer& l1, const Gm& src, std::int64_t element_offset, DType dtype,
+                                 int panels, std::int64_t fractals, std::int64_t panel_stride) {
+  const std::int64_t e = bytes_of(dtype);
+  const std::int64_t elements = fractals * 256;
+  check_gm(src, element_offset * e, ((panels - 1) * panel_stride + elements) * e);
+  CubeTile tile = loaded(l1, src, dtype, panels, elements, panels * elements);
+  tile.panel_stride = elements;
+  if (values_ == Values::None) return tile;
+  const std::byte* from = src.data + element_offset * e;
+  if (values_ == Values::Fast && dtype == DType::F32) {
+    tile.data = from;
+    tile.panel_stride = panel_stride;
+    return tile;
+  }
+  for (int p = 0; p < panels; ++p) {
+    if (values_ == Values::Fast)
+      widen(from + p * panel_stride * e, dtype, reinterpret_cast<float*>(l1.own) + p * elements, elements);
+    else
+      std::memcpy(l1.own + p * elements * e, from + p * panel_stride * e, static_cast<std::size_t>(elements * e));
+  }
+  return tile;
+}
+
+Core::CubeTile Core::load_matrix_b(Buffer& l1, const Gm& src, std::int64_t element_offset, DType dtype, int k,
+                                   int n, std::int64_t row_stride, bool transposed) {
+  const std::int64_t e = bytes_of(dtype);
+  const int rows = transposed ? n : k;
+  const int cols = transposed ? k : n;
+  check_gm(src, element_offset * e, ((rows - 1) * row_stride + cols) * e);
+  const std::int64_t panel = round_up(k, 16) * 16;
+  CubeTile tile = loaded(l1, src, dtype, row_stride == cols ? 1 : rows,
+                         row_stride == cols ? std::int64_t{rows} * cols : cols, ceil_div(n, 16) * panel);
+  tile.panel_stride = panel;
+  if (values_ == Values::None) return tile;
+  const std::byte* from = src.data + element_offset * e;
+  if (values_ == Values::Fast && dtype != DType::F32) {
+    widened_.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols));
+    for (int r = 0; r < rows; ++r)
+      widen(from + r * row_stride * e, dtype, widened_.data() + std::int64_t{r} * cols, cols);
+    to_panels(widened_.data(), reinterpret_cast<float*>(l1.own), k, n, cols, transposed);
+  } else if (e == 4) {
+    to_panels(reinterpret_cast<const std::uint32_t*>(from), reinterpret_cast<std::uint32_t*>(l1.own), k, n,
+              row_stride, transposed);
+  } else {
+    to_panels(reinterpret_cast<const std::uint16_t*>(from), reinterpret_cast<std::uint16_t*>(l1.own), k, n,
+              row_stride, transposed);
+  }
+  return tile;
+}
+
+}  // namespace atc::aicore

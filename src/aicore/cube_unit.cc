@@ -1,0 +1,133 @@
+#include <algorithm>
+#include <cstring>
+
+#include "aicore/core.h"
+#include "aicore/cube_tile.h"
+#include "atc/base/check.h"
+#include "atc/base/math.h"
+
+namespace atc::aicore {
+namespace {
+
+bool host_has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+
+// Rows that lie in the padding read these.
+alignas(64) constexpr float kZeros[16] = {};
+
+}  // namespace
+
+const CubeTable& cube_table() {
+  static const CubeTable& table = host_has_avx2() ? cube_table_avx2() : cube_table_generic();
+  return table;
+}
+
+void Core::l1_product(Buffer& l0c, CubeBuffers& l0, const CubeTile& a, const RowMap& rows, const CubeTile& b,
+                      DType dtype, int panels, int k_slice, bool accumulate, bool row_major) {
+  const std::int64_t m16 = round_up(rows.rows(), 16);
+  ATC_CHECK(m16 * panels * 16 * 4 <= l0c.bytes,
+            "L0C tile of " + std::to_string(m16 * panels * 64) + " bytes beyond its buffer of " +
+                std::to_string(l0c.bytes));
+  if (timing_ || values_ == Values::Literal)
+    expand_product(l0c, l0, a, rows, b, dtype, panels, k_slice, accumulate);
+  if (values_ == Values::Fast) fast_product(l0c, a, rows, b, panels, accumulate, row_major);
+}
+
+void Core::fast_product(Buffer& l0c, const CubeTile& a, const RowMap& map, const CubeTile& b, int panels,
+                        bool accumulate, bool row_major) {
+  const int taps = map.taps();
+  const int steps = map.k1 * taps;
+  const int m = map.rows();
+  step_k_.resize(static_cast<std::size_t>(steps));
+  step_b_.resize(static_cast<std::size_t>(steps));
+  for (int k1 = 0, s = 0; k1 < map.k1; ++k1)
+    for (int t = 0; t < taps; ++t, ++s) {
+      step_k_[static_cast<std::size_t>(s)] = static_cast<std::uint8_t>(k1 + 1 == map.k1 ? map.k_last : 16);
+      step_b_[static_cast<std::size_t>(s)] = (k1 * map.b_k1_stride + map.b_tap[static_cast<std::size_t>(t)]) * 256;
+    }
+  row_pointers_.resize(static_cast<std::size_t>(steps) * kTileRows);
+
+  const float* base = reinterpret_cast<const float*>(a.data);
+  float* c = reinterpret_cast<float*>(l0c.own);
+  const std::int64_t c_row = row_major ? std::int64_t{panels} * 16 : 16;
+  const std::int64_t c_panel = row_major ? 16 : std::int64_t{m} * 16;
+  const CubeTable& table = cube_table();
+
+  TileArgs args;
+  args.a = row_pointers_.data();
+  args.k = step_k_.data();
+  args.b_offset = step_b_.data();
+  args.steps = steps;
+  args.c_row_stride = c_row;
+  args.accumulate = accumulate;
+
+  // Even groups: 49 rows are 4 groups of 6 and 5 of 5, not 8 of 6 and a slow single row.
+  const int groups = static_cast<int>(ceil_div(m, kTileRows));
+  for (int g = 0, r0 = 0; g < groups; ++g) {
+    const int r1 = static_cast<int>(std::int64_t{m} * (g + 1) / groups);
+    const int count = r1 - r0;
+    const float** p = row_pointers_.data();
+    for (int k1 = 0; k1 < map.k1; ++k1) {
+      const std::int64_t k_offset = k1 * map.k1_stride;
+      for (int t = 0; t < taps; ++t) {
+        const std::size_t ti = static_cast<std::size_t>(t);
+        const float* tap = base + k_offset + map.tap_offset[ti];
+        if (map.row_h.empty()) {
+          for (int r = 0; r < count; ++r) *p++ = tap + map.base[static_cast<std::size_t>(r0 + r)];
+        } else {
+          const int dh = map.tap_h[ti], dw = map.tap_w[ti];
+          for (int r = 0; r < count; ++r) {
+            const std::size_t ri = static_cast<std::size_t>(r0 + r);
+            const bool inside = static_cast<unsigned>(map.row_h[ri] + dh) < static_cast<unsigned>(map.height) &&
+                                static_cast<unsigned>(map.row_w[ri] + dw) < static_cast<unsigned>(map.width);
+            *p++ = inside ? tap + map.base[ri] : kZeros;
+          }
+        }
+      }
+    }
+    int panel = 0;
+    if (count <= 2) {
+      const int step = kWidePanels[count];
+      for (; panel + step <= panels; panel += step) {
+        args.b = reinterpret_cast<const float*>(b.data) + panel * b.panel_stride;
+        args.c = c + r0 * c_row + panel * c_panel;
+        table.wide[count](args, b.panel_stride, c_panel);
+      }
+    }
+    for (; panel < panels; ++panel) {
+      args.b = reinterpret_cast<const float*>(b.data) + panel * b.panel_stride;
+      args.c = c + r0 * c_row + panel * c_panel;
+      table.tile[count](args);
+    }
+    r0 = r1;
+  }
+  l0c.data = l0c.own;
+}
+
+void Core::fixpipe(Buffer& ub, Buffer& l0c, int m, int row0, int rows, int panel, int panels, bool row_major) {
+  const std::int64_t width = row_major ? std::int64_t{panels} * 16 : 16;
+  const std::int64_t bytes = rows * width * 4;
+  ATC_CHECK(bytes <= ub.bytes, "Fixpipe of " + std::to_string(bytes) + " bytes beyond its UB buffer of " +
+                                   std::to_string(ub.bytes));
+  if (values_ == Values::Fast) {
+    const std::int64_t from = row_major ? row0 * width : (std::int64_t{panel} * m + row0) * 16;
+    ub.data = l0c.own + from * 4;
+    ub.pending = nullptr;
+  } else if (values_ == Values::Literal) {
+    ub.data = ub.own;
+    const float* src = reinterpret_cast<const float*>(l0c.own);
+    float* dst = reinterpret_cast<float*>(ub.own);
+    const std::int64_t m16 = round_up(m, 16);
+    const int first = row_major ? 0 : panel, last = row_major ? panels : panel + 1;
+    for (int p = first; p < last; ++p)
+      for (int r = 0; r < rows; ++r)
+        std::memcpy(dst + r * width + (p - first) * 16, src + (p * m16 + row0 + r) * 16, 64);
+  }
+  if (timing_) {
+    issue(Pipe::FIX, 8 + ceil_div(bytes, chip_.l0c_out), "Fixpipe", bytes, {&l0c}, {&ub});
+    // Split cores: the vector core fetches the tile through L2.
+    if (chip_.split)
+      issue(Pipe::MTE2, 8 + ceil_div(bytes, std::int64_t{2} * chip_.l2_read), "DataCopy", bytes, {}, {&ub});
+  }
+}
+
+}  // namespace atc::aicore

@@ -1,0 +1,89 @@
+#include "driver/compile.h"
+
+#include "driver/model_edit.h"
+#include "frontend/onnx/importer.h"
+#include "om/writer.h"
+#include "passes/bind_shapes.h"
+#include "passes/pass_manager.h"
+#include "passes/pipeline.h"
+#include "plan/build.h"
+#include "report/compile_report.h"
+#include "report/fusion_result.h"
+
+namespace atc::driver {
+namespace {
+
+constexpr std::string_view kVersion = "0.1.0";
+
+// --input_shape as dims; ranges are refused with the options.
+std::map<std::string, std::vector<std::int64_t>> bindings(const CompileOptions& options) {
+  std::map<std::string, std::vector<std::int64_t>> out;
+  for (const InputShape& s : options.input_shapes) {
+    std::vector<std::int64_t> dims;
+    for (const DimBound& d : s.dims) dims.push_back(d.is_static() ? d.min : -1);
+    out[s.name] = std::move(dims);
+  }
+  return out;
+}
+
+std::string_view precision_name(passes::Precision p) {
+  switch (p) {
+    case passes::Precision::Fp16:
+      return "fp16";
+    case passes::Precision::Origin:
+      return "origin";
+    case passes::Precision::Fp32:
+      return "cube_fp16in_fp32out";
+    case passes::Precision::AllowFp32ToFp16:
+      return "allow_fp32_to_fp16";
+    case passes::Precision::MixedFloat16:
+      return "mixed_float16";
+    case passes::Precision::MixedBfloat16:
+      return "mixed_bfloat16";
+  }
+  return "";
+}
+
+Status run_pipeline(const CompileOptions& options, ir::Graph& graph, passes::PassContext& context, CompileResult& result) {
+  passes::PassManagerOptions manager_options;
+  manager_options.print_ir_after = options.print_ir_after;
+  manager_options.dump_dir = options.dump_dir.string();
+  manager_options.print = [&](std::string_view text) { result.console += text; };
+  passes::PassManager manager(passes::pipeline(), manager_options);
+  ATC_TRY(manager.run(graph, context));
+  if (options.timing != Timing::None) result.console += passes::timing_table(manager.records());
+  return {};
+}
+
+Status compile_model(const CompileOptions& options, CompileResult& result) {
+  ATC_ASSIGN(ir::Model model, frontend::import_model(options.model));
+  ir::Graph& graph = *model.graph;
+  ATC_TRY(select_outputs(graph, options.out_nodes));
+  ATC_TRY(passes::bind_input_shapes(graph, bindings(options), "input_shape"));
+  ATC_TRY(narrow_inputs(graph, options.input_fp16_nodes));
+  ATC_TRY(cast_outputs(graph, options.output_types, options.out_nodes));
+
+  passes::PassContext context;
+  context.options.chip = options.chip;
+  context.options.precision = options.precision;
+  ATC_TRY(run_pipeline(options, graph, context, result));
+
+  ATC_ASSIGN(plan::BuiltPlan built, plan::build_plan(graph, *options.chip));
+  built.plan.model_name = options.output.filename().string();
+  built.plan.info["atc_cmdline"] = options.command_line;
+  built.plan.info["atc_version"] = std::string(kVersion);
+  built.plan.info["framework_type"] = "5";
+  built.plan.info["precision"] = std::string(precision_name(options.precision));
+  ATC_TRY(om::write_om(options.om_output(), built.plan, built.weights, graph));
+  if (options.export_compile_stat != 0) ATC_TRY(report::write_fusion_result(context.fusions, "fusion_result.json"));
+  if (!options.report.empty()) ATC_TRY(report::write_compile_report(built.plan, context.fusions, options.report));
+  return {};
+}
+
+}  // namespace
+
+Status compile(const CompileOptions& options, CompileResult& result) {
+  return compile_model(options, result).while_doing("compiling " + options.model.filename().string());
+}
+
+}  // namespace atc::driver

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "atc/base/status.h"
+
+namespace atc::driver {
+
+/// E13000 missing or a folder, E13001 not readable; the message names the option.
+Status check_input_file(std::string_view option, const std::filesystem::path& path);
+/// The file may be created: E13001 where its folder, or the nearest one that exists, cannot be written.
+Status check_output_file(std::string_view option, const std::filesystem::path& path);
+/// Creates the folder of an output file if need be. E13002.
+Status create_folder_of(const std::filesystem::path& path);
+
+}  // namespace atc::driver

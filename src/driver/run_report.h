@@ -1,0 +1,48 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "atc/base/tensor.h"
+#include "runtime/simulate.h"
+#include "runtime/tensor_io.h"
+
+namespace atc::driver {
+
+/// One input or output of a run.
+struct PortReport {
+  runtime::TensorSpec spec;
+  std::string file;  ///< read from or written to; "" when there is none
+  /// Over the finite-or-not elements as they are; absent in a dry run and for empty, string and complex
+  /// tensors.
+  struct Range {
+    double min = 0, max = 0, mean = 0;
+  };
+  std::optional<Range> range;
+};
+
+/// What `omrun` tells of a run.
+struct RunReport {
+  std::string model;  ///< file
+  std::string soc_version;
+  int threads = 0;
+  std::uint64_t seed = 0;
+  std::vector<PortReport> inputs, outputs;
+  double load_ms = 0;
+  std::vector<double> wall_ms;  ///< one a loop; empty in a dry run
+  double peak_rss_mb = 0;       ///< MiB
+  runtime::Simulation simulation;
+  /// Extent of the first axis of the first input that has one: what samples per second count.
+  std::int64_t batch = 1;
+  int ai_core_tasks = 0, ai_cpu_tasks = 0;
+};
+
+std::optional<PortReport::Range> range_of(const Tensor& tensor);
+
+/// One JSON object, keys sorted. `simulated.samples_per_s` is batch / simulated time.
+std::string to_json(const RunReport& report);
+/// The same for people.
+std::string to_table(const RunReport& report);
+
+}  // namespace atc::driver

@@ -1,0 +1,178 @@
+#include "kernels/cube_conv.h"
+
+#include <algorithm>
+
+#include "kernels/cube_conv_tiling.h"
+#include "kernels/cube_tiling.h"
+#include "kernels/kernel_list.h"
+
+namespace atc::kernels {
+namespace {
+
+using aicore::Buffer;
+using aicore::Core;
+using aicore::Memory;
+
+class ConvKernel final : public PreparedKernel {
+ public:
+  ConvKernel(ConvTiling tiling, TileProgram epilogue, DType dtype)
+      : t_(std::move(tiling)), epilogue_(std::move(epilogue)), dtype_(dtype) {}
+
+  void run(Core& core, std::span<const aicore::Gm> operands, std::int64_t first, std::int64_t last) const override {
+    const std::int64_t e = bit_width(dtype_) / 8;
+    Block b(core, t_, epilogue_, e);
+    for (std::int64_t tile = first; tile < last; ++tile) run_tile(core, operands, b, t_.decode(tile));
+  }
+
+  std::int64_t tile_key(std::int64_t tile) const override {
+    const ConvTile c = t_.decode(tile);
+    // Input rows that the padding cuts off differ from tile to tile: the first pixel stands for them.
+    return ((static_cast<std::int64_t>(c.phase) << 40) | (c.first_pixel << 8)) +
+           (c.panel0 + t_.tile.panels >= t_.spec.n1 ? 1 : 0);
+  }
+
+ private:
+  struct Block {
+    CubeBlock cube;
+    Buffer* l1a[2];
+    Buffer* l1b[2];
+    Buffer* ub[2];
+    TileProgram::Buffers epilogue;
+    int turn = 0, ub_turn = 0;
+    aicore::RowMap map;
+    std::vector<TileAddress> at;
+    Block(Core& core, const ConvTiling& t, const TileProgram& program, std::int64_t e)
+        : cube(core, t.tile, static_cast<int>(e)), epilogue(program, core, t.ub_rows, 16), at(t.spec.epilogue_operands.size()) {
+      for (int i = 0; i < 2; ++i) {
+        l1a[i] = &core.alloc(Memory::L1, t.k_chunk * t.patch_elements * e);
+        l1b[i] = &core.alloc(Memory::L1, t.tile.panels * t.k_chunk * t.spec.taps * 256 * e);
+        ub[i] = &core.alloc(Memory::UB, t.ub_rows * 64);
+      }
+    }
+  };
+
+  void run_tile(Core& core, std::span<const aicore::Gm> operands, Block& block, const ConvTile& c) const {
+    const ConvSpec& s = t_.spec;
+    const ConvPhase& phase = s.phases[c.phase];
+    const std::int64_t height = s.in[1], width = s.in[2];
+    const std::int64_t plane = height * width * 16;
+    const std::int64_t oh0 = c.first_pixel / phase.count[2];
+    const std::int64_t oh1 = (c.first_pixel + c.pixels - 1) / phase.count[2];
+
+    // The input rows that any tap of the tile touches.
+    std::int64_t low = height, high = -1;
+    for (const ConvTap& tap : phase.taps) {
+      low = std::min(low, oh0 * s.in_stride[1] + tap.shift[1]);
+      high = std::max(high, oh1 * s.in_stride[1] + tap.shift[1]);
+    }
+    low = std::clamp<std::int64_t>(low, 0, height - 1);
+    high = std::clamp<std::int64_t>(high, low, height - 1);
+    const std::int64_t rows_in = high - low + 1;
+
+    aicore::RowMap& map = block.map;
+    const std::size_t m = static_cast<std::size_t>(c.pixels);
+    map.base.resize(m);
+    map.row_h.resize(m);
+    map.row_w.resize(m);
+    for (std::size_t r = 0; r < m; ++r) {
+      const std::int64_t pixel = c.first_pixel + static_cast<std::int64_t>(r);
+      const std::int64_t h = pixel / phase.count[2] * s.in_stride[1] - low;
+      const std::int64_t w = pixel % phase.count[2] * s.in_stride[2];
+      map.row_h[r] = static_cast<int>(h);
+      map.row_w[r] = static_cast<int>(w);
+      map.base[r] = (h * width + w) * 16;
+    }
+    map.height = static_cast<int>(rows_in);
+    map.width = static_cast<int>(width);
+    map.b_k1_stride = s.taps;
+
+    Buffer& l0c = block.cube.take_l0c();
+    const std::int64_t in0 = (c.batch * s.groups * s.k1 + c.group * s.k1) * s.in[0] * plane;
+    bool accumulate = false;
+    for (std::size_t t0 = 0; t0 < phase.taps.size();) {
+      // Taps of one input depth at a time (they are sorted by it).
+      const std::int64_t shift_d = phase.taps[t0].shift[0];
+      std::size_t t1 = t0;
+      while (t1 < phase.taps.size() && phase.taps[t1].shift[0] == shift_d) ++t1;
+      const std::int64_t d = c.depth * s.in_stride[0] + shift_d;
+      const bool inside = d >= 0 && d < s.in[0];
+      // When every depth lies in the padding the last group still runs, on rows that are all padding.
+      if (!inside && (accumulate || t1 < phase.taps.size())) {
+        t0 = t1;
+        continue;
+      }
+      map.tap_offset.clear();
+      map.tap_h.clear();
+      map.tap_w.clear();
+      map.b_tap.clear();
+      for (std::size_t t = t0; t < t1; ++t) {
+        const ConvTap& tap = phase.taps[t];
+        map.tap_h.push_back(inside ? static_cast<int>(tap.shift[1]) : static_cast<int>(-2 * kFar));
+        map.tap_w.push_back(static_cast<int>(tap.shift[2]));
+        map.tap_offset.push_back((tap.shift[1] * width + tap.shift[2]) * 16);
+        map.b_tap.push_back(tap.index);
+      }
+      for (std::int64_t k0 = 0; k0 < s.k1; k0 += t_.k_chunk, block.turn ^= 1) {
+        const std::int64_t k = std::min<std::int64_t>(t_.k_chunk, s.k1 - k0);
+        const std::int64_t offset = in0 + (k0 * s.in[0] + (inside ? d : 0)) * plane + low * width * 16;
+        const Core::CubeTile a = core.load_plane(*block.l1a[block.turn], operands[0], offset, dtype_,
+                                                 static_cast<int>(k), rows_in * width * 16, s.in[0] * plane);
+        const std::int64_t fractals = s.k1 * s.taps;
+        const Core::CubeTile w = core.load_panels(
+            *block.l1b[block.turn], operands[1], ((c.group * s.n1 + c.panel0) * fractals + k0 * s.taps) * 256, dtype_,
+            static_cast<int>(c.panels), k * s.taps, fractals * 256);
+        map.k1 = static_cast<int>(k);
+        map.k_last = static_cast<int>(k0 + k == s.k1 ? s.k_last : 16);
+        map.k1_stride = a.k1_stride;
+        core.l1_product(l0c, block.cube.l0, a, map, w, dtype_, static_cast<int>(c.panels), t_.tile.k_slice, accumulate,
+                        false);
+        accumulate = true;
+      }
+      t0 = t1;
+    }
+    write_out(core, operands.subspan(2), block, c, l0c);
+  }
+
+  // Panel by panel; pixels in runs over which every operand's address is linear.
+  void write_out(Core& core, std::span<const aicore::Gm> operands, Block& block, const ConvTile& c, Buffer& l0c) const {
+    const ConvSpec& s = t_.spec;
+    const ConvPhase& phase = s.phases[c.phase];
+    std::vector<TileAddress>& at = block.at;
+    for (std::int64_t p = 0; p < c.panels; ++p)
+      for (std::int64_t done = 0; done < c.pixels;) {
+        const std::int64_t pixel = c.first_pixel + done;
+        const std::int64_t h = pixel / phase.count[2], w = pixel % phase.count[2];
+        std::int64_t run = t_.whole_plane ? c.pixels - done : std::min(c.pixels - done, phase.count[2] - w);
+        run = std::min(run, t_.ub_rows);
+        for (std::size_t k = 0; k < at.size(); ++k) {
+          const ConvAddress& a = s.epilogue_operands[k];
+          at[k] = {a.offset + c.batch * a.n + (c.group * s.n1 + c.panel0 + p) * a.c1 +
+                       (phase.start[0] + c.depth * phase.step[0]) * a.d + (phase.start[1] + h * phase.step[1]) * a.h +
+                       (phase.start[2] + w * phase.step[2]) * a.w,
+                   a.w * phase.step[2], a.lane};
+        }
+        Buffer& ub = *block.ub[block.ub_turn];
+        block.ub_turn ^= 1;
+        core.fixpipe(ub, l0c, static_cast<int>(c.pixels), static_cast<int>(done), static_cast<int>(run),
+                     static_cast<int>(p), static_cast<int>(c.panels), false);
+        epilogue_.run(core, block.epilogue, operands, at, run, 16, &ub);
+        done += run;
+      }
+  }
+
+  static constexpr std::int64_t kFar = 1 << 28;  // a row displacement that is always outside
+  ConvTiling t_;
+  TileProgram epilogue_;
+  DType dtype_;
+};
+
+}  // namespace
+
+PrepareResult prepare_cube_conv(const Task& task, const soc::Chip&) {
+  ConvTiling t;
+  ATC_TRY(unpack_conv(task, t));
+  ATC_ASSIGN(TileProgram epilogue, conv_epilogue(t, task.operands));
+  return std::unique_ptr<PreparedKernel>(new ConvKernel(std::move(t), std::move(epilogue), task.operands[0].dtype));
+}
+
+}  // namespace atc::kernels

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "kernels/tile_program.h"
+
+namespace atc::kernels {
+
+/// How an operand of a convolution's epilogue is addressed at output (n, c1, d, h, w, lane), in elements.
+struct ConvAddress {
+  std::int64_t offset = 0;
+  std::int64_t n = 0, c1 = 0, d = 0, h = 0, w = 0, lane = 0;
+};
+
+/// One weight tap as output phase (see ConvPhase) reads it: input = i * in_stride + displacement.
+struct ConvTap {
+  std::int64_t index = 0;                  ///< number of the tap in the packed weights: (kd * KH + kh) * KW + kw
+  std::array<std::int64_t, 3> shift = {};  ///< displacement along D, H, W
+};
+
+/// A grid of output positions that share their taps: position i along an axis is output
+/// start + i * step. A convolution has one phase; a transposed one has stride_d * stride_h * stride_w.
+struct ConvPhase {
+  std::array<std::int64_t, 3> start = {0, 0, 0};
+  std::array<std::int64_t, 3> step = {1, 1, 1};
+  std::array<std::int64_t, 3> count = {1, 1, 1};
+  std::vector<ConvTap> taps;
+};
+
+/// A convolution on NC1HWC0 tensors, accumulated in f32.
+/// Operand 0: input [N][C1][D][H][W][16]; operand 1: weights [groups * n1][k1 * taps][16 k][16 n]; the
+/// epilogue's operand k is task operand k + 2, its Acc is the convolution, and its stores make the outputs.
+/// Missing spatial axes have extent 1.
+struct ConvSpec {
+  std::int64_t batch = 1, groups = 1;
+  std::int64_t k1 = 1;            ///< C1 blocks of one group's input
+  std::int64_t k_last = 16;       ///< valid channels in the last of them
+  std::int64_t n1 = 1;            ///< C1 blocks of one group's output
+  std::int64_t taps = 1;          ///< KD * KH * KW
+  std::array<std::int64_t, 3> in = {1, 1, 1};         ///< input D, H, W
+  std::array<std::int64_t, 3> in_stride = {1, 1, 1};
+  std::vector<ConvPhase> phases;
+  std::vector<ConvAddress> epilogue_operands;
+  VectorProgram epilogue;
+};
+
+/// Input and weights are of one dtype: f32, f16 or bf16.
+StatusOr<Task> make_conv_task(const ConvSpec& spec, std::vector<Operand> operands, const soc::Chip& chip);
+
+}  // namespace atc::kernels

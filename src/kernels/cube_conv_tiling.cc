@@ -1,0 +1,229 @@
+#include "kernels/cube_conv_tiling.h"
+
+#include <algorithm>
+
+#include "kernels/kernel_list.h"
+#include "kernels/program_params.h"
+
+namespace atc::kernels {
+namespace {
+
+constexpr std::string_view kName = "cube_conv";
+
+template <class Archive>
+void io_three(Archive& ar, std::array<std::int64_t, 3>& a) {
+  for (std::int64_t& v : a) ar.io(v);
+}
+
+template <class Archive>
+void io_tiling(Archive& ar, ConvTiling& t) {
+  ConvSpec& s = t.spec;
+  for (std::int64_t* v : {&s.batch, &s.groups, &s.k1, &s.k_last, &s.n1, &s.taps, &t.k_chunk, &t.patch_elements,
+                          &t.ub_rows})
+    ar.io(*v);
+  io_three(ar, s.in);
+  io_three(ar, s.in_stride);
+  io_list(ar, s.phases, [](auto& a, ConvPhase& p) {
+    io_three(a, p.start);
+    io_three(a, p.step);
+    io_three(a, p.count);
+    io_list(a, p.taps, [](auto& b, ConvTap& tap) {
+      b.io(tap.index);
+      io_three(b, tap.shift);
+    });
+  });
+  io_list(ar, s.epilogue_operands, [](auto& a, ConvAddress& x) {
+    for (std::int64_t* v : {&x.offset, &x.n, &x.c1, &x.d, &x.h, &x.w, &x.lane}) a.io(*v);
+  });
+  io_program(ar, s.epilogue);
+  ar.io(t.tile.m);
+  ar.io(t.tile.panels);
+  ar.io(t.tile.k_slice);
+  ar.io(t.whole_plane);
+}
+
+// Elements of one C1 block that `pixels` consecutive pixels of a phase need at most.
+std::int64_t patch_of(const ConvSpec& s, const ConvPhase& p, std::int64_t pixels) {
+  const std::int64_t plane = p.count[1] * p.count[2];
+  const std::int64_t rows = pixels >= plane ? p.count[1] : std::min(p.count[1], (pixels - 2) / p.count[2] + 2);
+  std::int64_t low = s.in[1], high = -s.in[1];
+  for (const ConvTap& t : p.taps) {
+    low = std::min(low, t.shift[1]);
+    high = std::max(high, t.shift[1]);
+  }
+  const std::int64_t needed = (std::max<std::int64_t>(rows, 1) - 1) * s.in_stride[1] + (high - low) + 1;
+  return std::min(needed, s.in[1]) * s.in[2] * 16;
+}
+
+std::int64_t largest_patch(const ConvSpec& s, std::int64_t pixels) {
+  std::int64_t most = 0;
+  for (const ConvPhase& p : s.phases) most = std::max(most, patch_of(s, p, pixels));
+  return most;
+}
+
+// Candidate tile heights: whole output rows where they fit, parts of a row else.
+std::vector<int> candidate_pixels(const ConvSpec& s) {
+  std::vector<int> out;
+  std::int64_t width = 1, plane = 1;
+  for (const ConvPhase& p : s.phases) {
+    width = std::max(width, p.count[2]);
+    plane = std::max(plane, p.count[1] * p.count[2]);
+  }
+  for (std::int64_t rows : {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 28, 32, 56})
+    if (rows * width <= 512 && rows * width <= plane + width) out.push_back(static_cast<int>(std::min(rows * width, plane)));
+  for (int m : {16, 32, 64, 128, 256, 512})
+    if (m < plane + 16) out.push_back(static_cast<int>(std::min<std::int64_t>(m, plane)));
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+bool choose_tile(ConvTiling& t, const TileProgram& epilogue, int e, const soc::Chip& chip) {
+  const ConvSpec& s = t.spec;
+  std::int64_t best = -1;
+  ConvTiling chosen = t;
+  for (int m : candidate_pixels(s)) {
+    const std::int64_t patch = largest_patch(s, m);
+    for (int panels : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32}) {
+      if (panels > 1 && panels > s.n1) break;
+      ConvTiling c = t;
+      c.tile = {m, panels, static_cast<int>(std::min<std::int64_t>(max_k_slice(m, panels, e, chip), s.k1 * s.taps))};
+      if (c.tile.k_slice < 1) continue;
+      c.patch_elements = patch;
+      const std::int64_t per_k1 = (round_up(patch * e, 32) + std::int64_t{panels} * s.taps * 256 * e) * 2;
+      c.k_chunk = std::min(s.k1, (chip.l1 - 1024) / per_k1);
+      if (c.k_chunk < 1) continue;
+      c.ub_rows = m;
+      auto ub = [&](std::int64_t rows) { return epilogue.ub_bytes(rows, 16) + rows * 128 + 256; };
+      while (c.ub_rows > 1 && ub(c.ub_rows) > chip.ub) c.ub_rows = (c.ub_rows + 1) / 2;
+      if (ub(c.ub_rows) > chip.ub) continue;
+      const std::int64_t waves = ceil_div(c.tiles(), chip.cube_blocks());
+      const std::int64_t k = s.k1 * static_cast<std::int64_t>(s.phases.front().taps.size());
+      const std::int64_t cycles = waves * tile_cycles(c.tile, k, s.k1 * patch * e,
+                                                      std::int64_t{panels} * s.k1 * s.taps * 256 * e, e, chip);
+      if (best < 0 || cycles < best) {
+        best = cycles;
+        chosen = c;
+      }
+    }
+  }
+  if (best >= 0) t = chosen;
+  return best >= 0;
+}
+
+bool linear_over_plane(const ConvSpec& s) {
+  if (s.phases.size() != 1 || s.phases[0].step[1] != 1 || s.phases[0].step[2] != 1) return false;
+  for (const ConvAddress& a : s.epilogue_operands)
+    if (a.h != a.w * s.phases[0].count[2]) return false;
+  return true;
+}
+
+}  // namespace
+
+std::int64_t ConvTiling::tiles() const {
+  std::int64_t n = 0;
+  for (const ConvPhase& p : spec.phases) n += phase_tiles(p);
+  return n;
+}
+
+ConvTile ConvTiling::decode(std::int64_t number) const {
+  ConvTile c;
+  while (number >= phase_tiles(spec.phases[c.phase])) number -= phase_tiles(spec.phases[c.phase++]);
+  const ConvPhase& p = spec.phases[c.phase];
+  const std::int64_t plane = p.count[1] * p.count[2];
+  const std::int64_t pixel_tiles = ceil_div(plane, std::int64_t{tile.m});
+  // Panels innermost: consecutive tiles of a block share the input patch.
+  c.panel0 = number % panel_tiles() * tile.panels;
+  number /= panel_tiles();
+  c.first_pixel = number % pixel_tiles * tile.m;
+  number /= pixel_tiles;
+  c.depth = number % p.count[0];
+  number /= p.count[0];
+  c.group = number % spec.groups;
+  c.batch = number / spec.groups;
+  c.panels = std::min<std::int64_t>(tile.panels, spec.n1 - c.panel0);
+  c.pixels = std::min<std::int64_t>(tile.m, plane - c.first_pixel);
+  return c;
+}
+
+StatusOr<TileProgram> conv_epilogue(const ConvTiling& t, const std::vector<Operand>& operands) {
+  std::vector<Lanes> lanes;
+  std::vector<DType> dtypes;
+  for (std::size_t k = 0; k < t.spec.epilogue_operands.size(); ++k) {
+    const ConvAddress& a = t.spec.epilogue_operands[k];
+    // Pixels are rows of 16 lanes; a tile of one pixel is a plane of one pixel.
+    const bool one_pixel = t.spec.phases[0].count[1] * t.spec.phases[0].count[2] == 1 && t.spec.phases.size() == 1;
+    lanes.push_back(lanes_of(a.w, a.lane, one_pixel ? 1 : 2, 16));
+    dtypes.push_back(operands[k + 2].dtype);
+  }
+  return TileProgram::create(t.spec.epilogue, std::move(lanes), std::move(dtypes), ReduceMode::None);
+}
+
+Status unpack_conv(const Task& task, ConvTiling& t) {
+  ParamReader r(task.params);
+  io_tiling(r, t);
+  if (!r.done()) return bad_params(kName, "they are incomplete");
+  const ConvSpec& s = t.spec;
+  if (task.operands.size() != s.epilogue_operands.size() + 2) return bad_params(kName, "operand count");
+  const DType dtype = task.operands[0].dtype;
+  if ((dtype != DType::F32 && dtype != DType::F16 && dtype != DType::BF16) || task.operands[1].dtype != dtype)
+    return bad_params(kName, "the cube does not take these operands");
+  constexpr std::int64_t kLimit = 1 << 24;
+  auto legal = [](std::int64_t v) { return v >= 1 && v <= kLimit; };
+  for (std::int64_t d : {s.batch, s.groups, s.k1, s.n1, s.taps, s.in[0], s.in[1], s.in[2], s.in_stride[0],
+                         s.in_stride[1], s.in_stride[2], std::int64_t{t.tile.m}, std::int64_t{t.tile.panels},
+                         std::int64_t{t.tile.k_slice}, t.k_chunk, t.ub_rows})
+    if (!legal(d)) return bad_params(kName, "extent out of range");
+  if (s.k_last < 1 || s.k_last > 16 || t.tile.m > 4096 || t.tile.panels > 4096 || t.patch_elements < 1 ||
+      t.patch_elements > kLimit || s.phases.empty() || s.phases.size() > 4096)
+    return bad_params(kName, "tile out of range");
+  std::int64_t tiles = 0;
+  for (const ConvPhase& p : s.phases) {
+    std::int64_t product = 1;
+    for (std::int64_t d : {s.batch, s.groups, p.count[0], p.count[1], p.count[2], t.panel_tiles()}) {
+      const auto next = checked_mul(product, d);
+      if (!legal(d) || !next) return bad_params(kName, "phase out of range");
+      product = *next;
+    }
+    if (p.taps.empty()) return bad_params(kName, "a phase without taps");
+    for (const ConvTap& tap : p.taps) {
+      if (tap.index < 0 || tap.index >= s.taps) return bad_params(kName, "tap out of range");
+      for (std::int64_t v : tap.shift)
+        if (v < -kLimit || v > kLimit) return bad_params(kName, "tap out of range");
+    }
+    for (int i = 0; i < 3; ++i) {
+      const std::size_t d = static_cast<std::size_t>(i);
+      if (!legal(p.step[d]) || p.start[d] < 0 || p.start[d] > kLimit) return bad_params(kName, "phase out of range");
+      const auto far = checked_mul(p.count[d], s.in_stride[d]);
+      if (!far || *far > (1 << 28)) return bad_params(kName, "phase out of range");
+    }
+    const auto total = checked_add(tiles, t.phase_tiles(p));
+    if (!total) return bad_params(kName, "too many tiles");
+    tiles = *total;
+  }
+  return check_blocks(task, tiles);
+}
+
+StatusOr<Task> make_conv_task(const ConvSpec& spec, std::vector<Operand> operands, const soc::Chip& chip) {
+  ConvTiling t;
+  t.spec = spec;
+  for (ConvPhase& p : t.spec.phases)
+    std::stable_sort(p.taps.begin(), p.taps.end(),
+                     [](const ConvTap& a, const ConvTap& b) { return a.shift[0] < b.shift[0]; });
+  t.whole_plane = linear_over_plane(t.spec);
+  ATC_ASSIGN(TileProgram epilogue, conv_epilogue(t, operands));
+  const int e = bit_width(operands[0].dtype) / 8;
+  if (!choose_tile(t, epilogue, e, chip))
+    return Status::error("E10055", "The operation is not supported: no tile of the convolution fits the buffers of " +
+                                       std::string(chip.name));
+  Task task;
+  task.kernel = kName;
+  task.operands = std::move(operands);
+  ParamWriter w;
+  io_tiling(w, t);
+  task.params = w.take();
+  task.block_tiles = split_tiles(t.tiles(), chip.cube_blocks());
+  return task;
+}
+
+}  // namespace atc::kernels

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "kernels/cube_conv.h"
+#include "kernels/cube_tiling.h"
+
+namespace atc::kernels {
+
+/// One tile of a convolution's output: pixels of one depth plane of a phase x panels of 16 channels.
+struct ConvTile {
+  std::size_t phase = 0;
+  std::int64_t batch = 0, group = 0, depth = 0;
+  std::int64_t panel0 = 0, panels = 1;
+  std::int64_t first_pixel = 0, pixels = 1;
+};
+
+struct ConvTiling {
+  ConvSpec spec;
+  CubeTileSize tile;
+  std::int64_t k_chunk = 1;         ///< C1 blocks in L1 at once
+  std::int64_t patch_elements = 0;  ///< of one C1 block's input rows, at most
+  std::int64_t ub_rows = 1;         ///< pixels of the epilogue at once
+  bool whole_plane = true;          ///< epilogue addresses are linear over a whole plane, not only a row
+
+  std::int64_t panel_tiles() const { return ceil_div(spec.n1, std::int64_t{tile.panels}); }
+  std::int64_t phase_tiles(const ConvPhase& p) const {
+    return spec.batch * spec.groups * p.count[0] * ceil_div(p.count[1] * p.count[2], std::int64_t{tile.m}) *
+           panel_tiles();
+  }
+  std::int64_t tiles() const;
+  ConvTile decode(std::int64_t number) const;
+};
+
+/// Reads and checks a task's parameters.
+Status unpack_conv(const Task& task, ConvTiling& t);
+StatusOr<TileProgram> conv_epilogue(const ConvTiling& t, const std::vector<Operand>& operands);
+
+}  // namespace atc::kernels

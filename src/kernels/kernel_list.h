@@ -1,0 +1,22 @@
+#pragma once
+
+#include <memory>
+
+#include "kernels/task.h"
+
+namespace atc::kernels {
+
+using PrepareResult = StatusOr<std::unique_ptr<PreparedKernel>>;
+
+/// "Task parameters are not legal: ..." (E10041): what every prepare function answers to a bad plan.
+Status bad_params(std::string_view kernel, std::string_view reason);
+
+PrepareResult prepare_cube_conv(const Task& task, const soc::Chip& chip);
+PrepareResult prepare_cube_matmul(const Task& task, const soc::Chip& chip);
+PrepareResult prepare_gather(const Task& task, const soc::Chip& chip);
+PrepareResult prepare_interpolate(const Task& task, const soc::Chip& chip);
+PrepareResult prepare_strided_copy(const Task& task, const soc::Chip& chip);
+PrepareResult prepare_vector_program(const Task& task, const soc::Chip& chip);
+PrepareResult prepare_window(const Task& task, const soc::Chip& chip);
+
+}  // namespace atc::kernels

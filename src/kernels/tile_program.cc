@@ -1,0 +1,480 @@
+#include "kernels/tile_program.h"
+
+#include <algorithm>
+#include <map>
+
+#include "atc/base/math.h"
+#include "kernels/kernel_list.h"
+
+namespace atc::kernels {
+
+using aicore::Buffer;
+using aicore::Burst;
+using aicore::Core;
+using aicore::Memory;
+using aicore::VecRef;
+
+namespace {
+
+std::int64_t lane_count(Lanes lanes, std::int64_t rows, std::int64_t cols) {
+  switch (lanes) {
+    case Lanes::Full:
+      return rows * cols;
+    case Lanes::PerRow:
+      return rows;
+    case Lanes::PerCol:
+      return cols;
+    case Lanes::Scalar:
+      return 1;
+  }
+  return 1;
+}
+
+Lanes join(Lanes a, Lanes b) {
+  if (a == Lanes::Scalar) return b;
+  if (b == Lanes::Scalar || a == b) return a;
+  return Lanes::Full;
+}
+
+bool result_is_bool(VecOp op) {
+  return aicore::is_comparison(op) || op == VecOp::IsNaN || op == VecOp::IsInf;
+}
+
+// Storage that needs no Cast on its way into a register of its type.
+bool is_direct(DType dtype, RegType type) {
+  return aicore::reg_type_of(dtype) == type && bit_width(dtype) == aicore::reg_bytes(type) * 8;
+}
+
+}  // namespace
+
+Lanes lanes_of(std::int64_t row_stride, std::int64_t col_stride, std::int64_t rows, std::int64_t cols) {
+  const bool by_col = col_stride != 0 || (cols == 1 && rows == 1);
+  // What does not vary in a single row is one value a row, as a reduction of that row is.
+  const bool by_row = row_stride != 0 || rows == 1;
+  if (by_col && by_row) return Lanes::Full;
+  if (by_col) return Lanes::PerCol;
+  return by_row ? Lanes::PerRow : Lanes::Scalar;
+}
+
+/// The part of a tile that one pass step covers.
+struct TileProgram::Chunk {
+  std::span<const aicore::Gm> operands;
+  std::span<const TileAddress> at;
+  std::int64_t row0, rows;
+  std::int64_t col0, cols;
+  bool first;      // of the chunks along the reduced axis
+  Buffer* acc;
+  std::int64_t acc_cols;
+};
+
+StatusOr<TileProgram> TileProgram::create(const VectorProgram& program, std::vector<Lanes> lanes,
+                                          std::vector<DType> dtypes, ReduceMode mode) {
+  TileProgram out;
+  out.program_ = program;
+  out.operand_lanes_ = std::move(lanes);
+  out.dtypes_ = std::move(dtypes);
+  out.mode_ = mode;
+  ATC_TRY(out.analyse());
+  out.assign_slots();
+  out.find_needed();
+  return out;
+}
+
+// Types, lanes, levels; refuses programs that are not SSA or mix types.
+Status TileProgram::analyse() {
+  const int operands = static_cast<int>(dtypes_.size());
+  auto bad = [&](std::size_t i, std::string_view why) {
+    return bad_params("vector_program", "instruction " + std::to_string(i) + ": " + std::string(why));
+  };
+  if (program_.registers < 0 || program_.registers > 1 << 16) return bad(0, "register count");
+  registers_.assign(static_cast<std::size_t>(program_.registers), {});
+  std::vector<bool> assigned(registers_.size(), false);
+  auto known = [&](int r) { return r >= 0 && r < program_.registers && assigned[static_cast<std::size_t>(r)]; };
+
+  for (std::size_t i = 0; i < program_.code.size(); ++i) {
+    const VecInstr& instr = program_.code[i];
+    const int arity = aicore::register_operands(instr.op);
+    const int regs[] = {instr.a, instr.b, instr.c};
+    for (int k = 0; k < arity; ++k)
+      if (!known(regs[k])) return bad(i, "reads a register that is not assigned");
+    auto reg = [&](int r) -> Register& { return registers_[static_cast<std::size_t>(r)]; };
+
+    if (instr.op == VecOp::Store) {
+      if (instr.dst < 0 || instr.dst >= operands) return bad(i, "stores to an operand that does not exist");
+      const std::size_t k = static_cast<std::size_t>(instr.dst);
+      if (aicore::reg_type_of(dtypes_[k]) != reg(instr.a).type) return bad(i, "stores a register of another type");
+      if (join(operand_lanes_[k], reg(instr.a).lanes) != operand_lanes_[k])
+        return bad(i, "stores more than the operand holds");
+      continue;
+    }
+    if (instr.dst < 0 || instr.dst >= program_.registers || assigned[static_cast<std::size_t>(instr.dst)])
+      return bad(i, "assigns a register twice or one that does not exist");
+    Register& dst = reg(instr.dst);
+    dst.type = result_is_bool(instr.op) ? RegType::B8 : instr.type;
+    switch (instr.op) {
+      case VecOp::Load: {
+        if (instr.a < 0 || instr.a >= operands) return bad(i, "loads an operand that does not exist");
+        const std::size_t k = static_cast<std::size_t>(instr.a);
+        if (aicore::reg_type_of(dtypes_[k]) != instr.type) return bad(i, "loads another type than is stored");
+        dst.lanes = operand_lanes_[k];
+        break;
+      }
+      case VecOp::Acc:
+        if (instr.type != RegType::F32 || mode_ != ReduceMode::None) return bad(i, "accumulators are f32 tiles");
+        dst.acc = true;
+        dst.lanes = Lanes::Full;
+        break;
+      case VecOp::Const:
+        dst.constant = true;
+        break;
+      default: {
+        for (int k = 0; k < arity; ++k) {
+          dst.lanes = join(dst.lanes, reg(regs[k]).lanes);
+          dst.level = std::max(dst.level, reg(regs[k]).level);
+          dst.chunked = dst.chunked || reg(regs[k]).chunked;
+        }
+        if (arity == 2 && reg(instr.a).type != reg(instr.b).type) return bad(i, "operands of different types");
+        if (instr.op == VecOp::Select && (reg(instr.c).type != RegType::B8 || reg(instr.a).type != instr.type ||
+                                          reg(instr.b).type != instr.type))
+          return bad(i, "select of different types");
+        if (instr.op != VecOp::Cast && !result_is_bool(instr.op) && instr.op != VecOp::Select &&
+            reg(instr.a).type != instr.type)
+          return bad(i, "result of another type than its operand");
+        if (aicore::is_reduction(instr.op)) {
+          if (mode_ == ReduceMode::None) return bad(i, "reduces in a space without a reduced axis");
+          dst.lanes = mode_ == ReduceMode::Rows ? Lanes::PerRow : Lanes::PerCol;
+          dst.level += 1;
+          dst.chunked = false;
+          levels_ = std::max(levels_, dst.level);
+        }
+      }
+    }
+    if (!aicore::is_reduction(instr.op) && mode_ != ReduceMode::None) {
+      const Lanes along = mode_ == ReduceMode::Rows ? Lanes::PerCol : Lanes::PerRow;
+      dst.chunked = dst.chunked || dst.lanes == Lanes::Full || dst.lanes == along;
+    }
+    assigned[static_cast<std::size_t>(instr.dst)] = true;
+  }
+  return {};
+}
+
+// Linear scan: a slot is free again after the last use of its register. Registers that outlive a pass
+// (reduced ones and constants) keep their slots.
+void TileProgram::assign_slots() {
+  std::vector<int> last_use(registers_.size(), -1);
+  std::vector<int> def(registers_.size(), -1);
+  stored_by_.assign(program_.code.size(), -1);
+  for (std::size_t i = 0; i < program_.code.size(); ++i) {
+    const VecInstr& instr = program_.code[i];
+    const int regs[] = {instr.a, instr.b, instr.c};
+    for (int k = 0; k < aicore::register_operands(instr.op); ++k)
+      last_use[static_cast<std::size_t>(regs[k])] = static_cast<int>(i);
+    if (instr.op != VecOp::Store) def[static_cast<std::size_t>(instr.dst)] = static_cast<int>(i);
+  }
+  // A result that a Store moves out as it is may be written to Global Memory at once.
+  for (std::size_t i = 0; i < program_.code.size(); ++i) {
+    const VecInstr& instr = program_.code[i];
+    if (instr.op != VecOp::Store) continue;
+    const std::size_t k = static_cast<std::size_t>(instr.dst), r = static_cast<std::size_t>(instr.a);
+    const VecOp maker = program_.code[static_cast<std::size_t>(def[r])].op;
+    if (is_direct(dtypes_[k], registers_[r].type) && registers_[r].lanes == Lanes::Full &&
+        operand_lanes_[k] == Lanes::Full && maker != VecOp::Load && maker != VecOp::Acc &&
+        stored_by_[static_cast<std::size_t>(def[r])] < 0)
+      stored_by_[static_cast<std::size_t>(def[r])] = static_cast<int>(i);
+  }
+
+  std::map<std::pair<int, int>, std::vector<int>> free;
+  for (std::size_t i = 0; i < program_.code.size(); ++i) {
+    const VecInstr& instr = program_.code[i];
+    const int regs[] = {instr.a, instr.b, instr.c};
+    auto release = [&] {
+      for (int k = 0; k < aicore::register_operands(instr.op); ++k) {
+        const std::size_t r = static_cast<std::size_t>(regs[k]);
+        Register& reg = registers_[r];
+        if (last_use[r] != static_cast<int>(i) || reg.constant || reg.slot < 0) continue;
+        if (mode_ != ReduceMode::None && !reg.chunked) continue;
+        last_use[r] = -2;  // once, even when an instruction reads it twice
+        free[{static_cast<int>(reg.lanes), aicore::reg_bytes(reg.type)}].push_back(reg.slot);
+      }
+    };
+    if (instr.op == VecOp::Store) {
+      release();
+      continue;
+    }
+    // Elementwise results of the operands' own lanes may take their place; others are kept apart.
+    const bool in_place = !aicore::is_reduction(instr.op) && instr.op != VecOp::Cast;
+    if (in_place) release();
+    Register& dst = registers_[static_cast<std::size_t>(instr.dst)];
+    if (dst.acc) continue;
+    auto& pool = free[{static_cast<int>(dst.lanes), aicore::reg_bytes(dst.type)}];
+    const bool reusable = !dst.constant && (mode_ == ReduceMode::None || dst.chunked);
+    if (reusable && !pool.empty()) {
+      dst.slot = pool.back();
+      pool.pop_back();
+    } else {
+      dst.slot = static_cast<int>(slots_.size());
+      slots_.push_back({dst.lanes, aicore::reg_bytes(dst.type)});
+    }
+    if (!in_place) release();
+    if (last_use[static_cast<std::size_t>(instr.dst)] == -1 && reusable)
+      free[{static_cast<int>(dst.lanes), aicore::reg_bytes(dst.type)}].push_back(dst.slot);  // never read
+  }
+  // Broadcast registers are spread over the tile before they are reduced or stored in full.
+  spread_slot_.assign(program_.code.size(), -1);
+  for (std::size_t i = 0; i < program_.code.size(); ++i) {
+    const VecInstr& instr = program_.code[i];
+    const bool reduces = aicore::is_reduction(instr.op);
+    if (!reduces && instr.op != VecOp::Store) continue;
+    const Register& reg = registers_[static_cast<std::size_t>(instr.a)];
+    const Lanes wanted = reduces ? Lanes::Full : operand_lanes_[static_cast<std::size_t>(instr.dst)];
+    if (reg.lanes == wanted) continue;
+    spread_slot_[i] = static_cast<int>(slots_.size());
+    slots_.push_back({wanted, aicore::reg_bytes(reg.type)});
+  }
+}
+
+// What each pass over the chunks computes: pass L feeds the reductions of level L + 1, the last one the
+// stores. Registers that do not depend on the chunk are computed once, before the pass of their level.
+void TileProgram::find_needed() {
+  needed_.assign(static_cast<std::size_t>(levels_) + 1, std::vector<bool>(program_.code.size(), false));
+  for (int level = 0; level <= levels_; ++level) {
+    std::vector<bool>& need = needed_[static_cast<std::size_t>(level)];
+    std::vector<bool> wanted(registers_.size(), false);
+    for (std::size_t i = program_.code.size(); i-- > 0;) {
+      const VecInstr& instr = program_.code[i];
+      bool run = false;
+      if (instr.op == VecOp::Store) {
+        run = level == levels_;
+      } else {
+        const Register& dst = registers_[static_cast<std::size_t>(instr.dst)];
+        run = aicore::is_reduction(instr.op) ? dst.level == level + 1
+                                             : dst.chunked && wanted[static_cast<std::size_t>(instr.dst)];
+      }
+      if (!run) continue;
+      need[i] = true;
+      const int regs[] = {instr.a, instr.b, instr.c};
+      for (int k = 0; k < aicore::register_operands(instr.op); ++k) wanted[static_cast<std::size_t>(regs[k])] = true;
+    }
+  }
+}
+
+std::int64_t TileProgram::ub_bytes(std::int64_t rows, std::int64_t cols) const {
+  std::int64_t bytes = 0;
+  for (const Slot& s : slots_) bytes += round_up(lane_count(s.lanes, rows, cols) * s.bytes, 32);
+  for (std::size_t k = 0; k < dtypes_.size(); ++k)
+    bytes += round_up(lane_count(operand_lanes_[k], rows, cols) * bit_width(dtypes_[k]) / 8, 32);
+  return 2 * bytes;
+}
+
+TileProgram::Buffers::Buffers(const TileProgram& program, Core& core, std::int64_t rows, std::int64_t cols)
+    : max_rows_(rows), max_cols_(cols) {
+  sets_.resize(2);
+  for (Set& set : sets_) {
+    for (const Slot& s : program.slots_)
+      set.slots.push_back(&core.alloc(Memory::UB, lane_count(s.lanes, rows, cols) * s.bytes));
+    for (std::size_t k = 0; k < program.dtypes_.size(); ++k)
+      set.staging.push_back(&core.alloc(
+          Memory::UB, lane_count(program.operand_lanes_[k], rows, cols) * bit_width(program.dtypes_[k]) / 8));
+    for (const VecInstr& instr : program.program_.code) {
+      if (instr.op != VecOp::Const) continue;
+      const Register& r = program.registers_[static_cast<std::size_t>(instr.dst)];
+      const float f = static_cast<float>(instr.imm);
+      const std::int64_t i64 = static_cast<std::int64_t>(instr.imm);
+      const std::int32_t i32 = static_cast<std::int32_t>(i64);
+      const std::uint8_t b8 = instr.imm != 0 ? 1 : 0;
+      const void* value = r.type == RegType::F32   ? static_cast<const void*>(&f)
+                          : r.type == RegType::I32 ? static_cast<const void*>(&i32)
+                          : r.type == RegType::I64 ? static_cast<const void*>(&i64)
+                                                   : static_cast<const void*>(&b8);
+      core.fill(*set.slots[static_cast<std::size_t>(r.slot)], 0, 1, aicore::reg_bytes(r.type), value);
+    }
+  }
+}
+
+void TileProgram::run(Core& core, Buffers& buffers, std::span<const aicore::Gm> operands,
+                      std::span<const TileAddress> at, std::int64_t rows, std::int64_t cols,
+                      Buffer* acc) const {
+  Buffers::Set& set = buffers.sets_[buffers.next_];
+  buffers.next_ ^= 1;
+  Chunk whole{operands, at, 0, rows, 0, cols, true, acc, cols};
+  const std::int64_t axis = mode_ == ReduceMode::Cols ? rows : cols;
+  const std::int64_t limit = mode_ == ReduceMode::Cols ? buffers.max_rows_ : buffers.max_cols_;
+  if (mode_ == ReduceMode::None || axis <= limit) {
+    for (std::size_t i = 0; i < program_.code.size(); ++i) {
+      if (stored_by_[i] >= 0) alias_store(static_cast<std::size_t>(stored_by_[i]), core, set, whole);
+      execute(i, core, set, whole);
+    }
+    return;
+  }
+  for (int level = 0; level <= levels_; ++level) {
+    run_pass(core, set, whole, level, true);
+    for (std::int64_t p = 0; p < axis; p += limit) {
+      Chunk chunk = whole;
+      const std::int64_t n = std::min(limit, axis - p);
+      if (mode_ == ReduceMode::Cols) {
+        chunk.row0 = p;
+        chunk.rows = n;
+      } else {
+        chunk.col0 = p;
+        chunk.cols = n;
+      }
+      chunk.first = p == 0;
+      run_pass(core, set, chunk, level, false);
+    }
+  }
+}
+
+void TileProgram::run_pass(Core& core, Buffers::Set& set, const Chunk& chunk, int level, bool once) const {
+  const std::vector<bool>& need = needed_[static_cast<std::size_t>(level)];
+  for (std::size_t i = 0; i < program_.code.size(); ++i) {
+    const VecInstr& instr = program_.code[i];
+    if (instr.op == VecOp::Store) {
+      const bool chunked = registers_[static_cast<std::size_t>(instr.a)].chunked ||
+                           operand_lanes_[static_cast<std::size_t>(instr.dst)] == Lanes::Full;
+      if (need[i] && chunked != once) execute(i, core, set, chunk);
+      continue;
+    }
+    const Register& dst = registers_[static_cast<std::size_t>(instr.dst)];
+    if (once) {
+      if (!dst.chunked && !aicore::is_reduction(instr.op) && dst.level == level) execute(i, core, set, chunk);
+    } else if (need[i]) {
+      if (stored_by_[i] >= 0 && need[static_cast<std::size_t>(stored_by_[i])])
+        alias_store(static_cast<std::size_t>(stored_by_[i]), core, set, chunk);
+      execute(i, core, set, chunk);
+    }
+  }
+}
+
+namespace {
+
+// The bytes of operand k that a chunk covers, as bursts; `contiguous` when one burst does.
+struct Window {
+  std::int64_t offset = 0;  // bytes
+  std::int64_t rows = 1, cols = 1;
+  std::int64_t row_stride = 0, col_stride = 1;  // elements
+};
+
+Window window_of(const TileAddress& a, Lanes lanes, std::int64_t row0, std::int64_t rows, std::int64_t col0,
+                 std::int64_t cols, std::int64_t e) {
+  Window w;
+  w.row_stride = a.row_stride;
+  w.col_stride = a.col_stride == 0 ? 1 : a.col_stride;
+  std::int64_t offset = a.offset;
+  if (lanes == Lanes::Full || lanes == Lanes::PerRow) {
+    w.rows = rows;
+    offset += row0 * a.row_stride;
+  }
+  if (lanes == Lanes::Full || lanes == Lanes::PerCol) {
+    w.cols = cols;
+    offset += col0 * a.col_stride;
+  }
+  w.offset = offset * e;
+  return w;
+}
+
+bool is_contiguous(const Window& w) {
+  return (w.cols == 1 || w.col_stride == 1) && (w.rows == 1 || w.row_stride == w.cols);
+}
+
+template <class F>
+void for_bursts(const Window& w, std::int64_t e, F move) {
+  if (is_contiguous(w)) {
+    move(0, w.offset, Burst{1, w.rows * w.cols * e, 0, 0});
+  } else if (w.cols == 1 || w.col_stride == 1) {
+    move(0, w.offset, Burst{w.rows, w.cols * e, w.row_stride * e, w.cols * e});
+  } else {
+    for (std::int64_t r = 0; r < w.rows; ++r)
+      move(r * w.cols * e, w.offset + r * w.row_stride * e, Burst{w.cols, e, w.col_stride * e, e});
+  }
+}
+
+}  // namespace
+
+void TileProgram::alias_store(std::size_t index, Core& core, Buffers::Set& set, const Chunk& chunk) const {
+  const VecInstr& instr = program_.code[index];
+  const std::size_t k = static_cast<std::size_t>(instr.dst);
+  const std::int64_t e = bit_width(dtypes_[k]) / 8;
+  const Window w = window_of(chunk.at[k], Lanes::Full, chunk.row0, chunk.rows, chunk.col0, chunk.cols, e);
+  if (!is_contiguous(w)) return;
+  const Register& reg = registers_[static_cast<std::size_t>(instr.a)];
+  core.alias_out(*set.slots[static_cast<std::size_t>(reg.slot)], chunk.operands[k], w.offset, w.rows * w.cols * e);
+}
+
+void TileProgram::load(const VecInstr& instr, Core& core, Buffers::Set& set, const Chunk& chunk) const {
+  const std::size_t k = static_cast<std::size_t>(instr.a);
+  const Register& reg = registers_[static_cast<std::size_t>(instr.dst)];
+  Buffer& slot = *set.slots[static_cast<std::size_t>(reg.slot)];
+  const std::int64_t e = bit_width(dtypes_[k]) / 8;
+  const Window w = window_of(chunk.at[k], reg.lanes, chunk.row0, chunk.rows, chunk.col0, chunk.cols, e);
+  const bool direct = is_direct(dtypes_[k], reg.type);
+  Buffer& target = direct ? slot : *set.staging[k];
+  for_bursts(w, e, [&](std::int64_t local, std::int64_t gm, const Burst& burst) {
+    core.copy_in(target, local, chunk.operands[k], gm, burst);
+  });
+  if (!direct) core.cast_in(slot, reg.type, target, dtypes_[k], w.rows * w.cols);
+}
+
+void TileProgram::store(std::size_t index, Core& core, Buffers::Set& set, const Chunk& chunk) const {
+  const VecInstr& instr = program_.code[index];
+  const std::size_t k = static_cast<std::size_t>(instr.dst);
+  const Register& reg = registers_[static_cast<std::size_t>(instr.a)];
+  const Lanes lanes = operand_lanes_[k];
+  const std::int64_t e = bit_width(dtypes_[k]) / 8;
+  const Window w = window_of(chunk.at[k], lanes, chunk.row0, chunk.rows, chunk.col0, chunk.cols, e);
+  Buffer* from = place(instr.a, set, chunk).buffer;
+  if (spread_slot_[index] >= 0) from = spread(index, instr.a, lanes, core, set, chunk);
+  if (!is_direct(dtypes_[k], reg.type)) {
+    core.cast_out(*set.staging[k], dtypes_[k], *from, reg.type, w.rows * w.cols);
+    from = set.staging[k];
+  }
+  for_bursts(w, e, [&](std::int64_t local, std::int64_t gm, const Burst& burst) {
+    core.copy_out(chunk.operands[k], gm, *from, local, burst);
+  });
+}
+
+VecRef TileProgram::place(int reg, Buffers::Set& set, const Chunk& chunk) const {
+  const Register& r = registers_[static_cast<std::size_t>(reg)];
+  return {r.acc ? chunk.acc : set.slots[static_cast<std::size_t>(r.slot)], r.lanes};
+}
+
+Buffer* TileProgram::spread(std::size_t index, int reg, Lanes lanes, Core& core, Buffers::Set& set,
+                            const Chunk& chunk) const {
+  const RegType type = registers_[static_cast<std::size_t>(reg)].type;
+  Buffer* to = set.slots[static_cast<std::size_t>(spread_slot_[index])];
+  const VecRef source = place(reg, set, chunk);
+  // max(x, x) and x | x are copies that the vector unit can broadcast.
+  core.vector(type == RegType::B8 ? VecOp::Or : VecOp::Max, type, {to, lanes}, source, source, {}, 0,
+              static_cast<int>(chunk.rows), static_cast<int>(chunk.cols), type);
+  return to;
+}
+
+void TileProgram::execute(std::size_t index, Core& core, Buffers::Set& set, const Chunk& chunk) const {
+  const VecInstr& instr = program_.code[index];
+  switch (instr.op) {
+    case VecOp::Load:
+      return load(instr, core, set, chunk);
+    case VecOp::Store:
+      return store(index, core, set, chunk);
+    case VecOp::Const:  // filled with the buffers
+    case VecOp::Acc:    // read where it is
+      return;
+    default:
+      break;
+  }
+  const Register& dst = registers_[static_cast<std::size_t>(instr.dst)];
+  const int rows = static_cast<int>(chunk.rows), cols = static_cast<int>(chunk.cols);
+  const int arity = aicore::register_operands(instr.op);
+  VecRef a = place(instr.a, set, chunk);
+  const RegType operand_type = registers_[static_cast<std::size_t>(instr.a)].type;
+  if (aicore::is_reduction(instr.op)) {
+    if (spread_slot_[index] >= 0) a.buffer = spread(index, instr.a, Lanes::Full, core, set, chunk);
+    core.reduce(instr.op, dst.type, *set.slots[static_cast<std::size_t>(dst.slot)], *a.buffer,
+                mode_ == ReduceMode::Rows, rows, cols, !chunk.first);
+    return;
+  }
+  core.vector(instr.op, dst.type, place(instr.dst, set, chunk), a,
+              arity > 1 ? place(instr.b, set, chunk) : VecRef{},
+              arity > 2 ? place(instr.c, set, chunk) : VecRef{}, instr.imm, rows, cols, operand_type);
+}
+
+}  // namespace atc::kernels

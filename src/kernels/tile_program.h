@@ -1,0 +1,103 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "kernels/vector_program.h"
+
+namespace atc::kernels {
+
+/// How the reductions of a program run over a tile.
+enum class ReduceMode : std::uint8_t {
+  None,
+  Rows,  ///< along each row: one result a row
+  Cols,  ///< down each column: one result a column
+};
+
+/// Where operand k of a tile lies: element offset and strides of rows and columns (0 broadcasts).
+struct TileAddress {
+  std::int64_t offset = 0;
+  std::int64_t row_stride = 0;
+  std::int64_t col_stride = 0;
+};
+
+/// A vector program made ready for tiles of rows x cols: lanes of each register, UB slots by live range,
+/// and the passes that reductions need when a row (or column) is longer than UB holds. Immutable.
+class TileProgram {
+ public:
+  /// `lanes[k]` and `dtypes[k]` describe operand k. E10041 when the program is not well formed.
+  static StatusOr<TileProgram> create(const VectorProgram& program, std::vector<Lanes> lanes,
+                                      std::vector<DType> dtypes, ReduceMode mode);
+
+  /// UB bytes that tiles of at most rows x cols take (ping-pong sets included).
+  std::int64_t ub_bytes(std::int64_t rows, std::int64_t cols) const;
+  bool reduces() const { return mode_ != ReduceMode::None; }
+  ReduceMode mode() const { return mode_; }
+  const VectorProgram& program() const { return program_; }
+
+  /// The UB slots of one block.
+  class Buffers {
+   public:
+    Buffers(const TileProgram& program, aicore::Core& core, std::int64_t rows, std::int64_t cols);
+
+   private:
+    friend class TileProgram;
+    struct Set {
+      std::vector<aicore::Buffer*> slots;
+      std::vector<aicore::Buffer*> staging;  // one an operand whose storage differs from its register
+    };
+    std::vector<Set> sets_;
+    std::size_t next_ = 0;
+    std::int64_t max_rows_, max_cols_;
+  };
+
+  /// One tile. Reductions run over the tile's whole reduced axis; when that is longer than the buffers'
+  /// rows or cols, the tile is walked in chunks, once for each dependent reduction and once more for
+  /// the stores. `acc`: the accumulator (dense rows x cols f32) that Acc reads.
+  void run(aicore::Core& core, Buffers& buffers, std::span<const aicore::Gm> operands,
+           std::span<const TileAddress> at, std::int64_t rows, std::int64_t cols,
+           aicore::Buffer* acc = nullptr) const;
+
+ private:
+  struct Register {
+    RegType type = RegType::F32;
+    Lanes lanes = Lanes::Scalar;
+    int slot = -1;
+    int level = 0;          // reductions it depends on, in depth
+    bool chunked = false;   // depends on the position along the reduced axis
+    bool constant = false;
+    bool acc = false;       // the accumulator: read where the caller has it
+  };
+  struct Slot {
+    Lanes lanes;
+    int bytes;
+  };
+  struct Chunk;
+  Status analyse();
+  void assign_slots();
+  void find_needed();
+  void run_pass(aicore::Core& core, Buffers::Set& set, const Chunk& chunk, int level, bool once) const;
+  void execute(std::size_t index, aicore::Core& core, Buffers::Set& set, const Chunk& chunk) const;
+  aicore::VecRef place(int reg, Buffers::Set& set, const Chunk& chunk) const;
+  aicore::Buffer* spread(std::size_t index, int reg, Lanes lanes, aicore::Core& core, Buffers::Set& set,
+                         const Chunk& chunk) const;
+  void load(const VecInstr& instr, aicore::Core& core, Buffers::Set& set, const Chunk& chunk) const;
+  void store(std::size_t index, aicore::Core& core, Buffers::Set& set, const Chunk& chunk) const;
+  void alias_store(std::size_t index, aicore::Core& core, Buffers::Set& set, const Chunk& chunk) const;
+
+  VectorProgram program_;
+  std::vector<Lanes> operand_lanes_;
+  std::vector<DType> dtypes_;
+  ReduceMode mode_ = ReduceMode::None;
+  std::vector<Register> registers_;
+  std::vector<Slot> slots_;
+  int levels_ = 0;                           // depth of dependent reductions
+  std::vector<std::vector<bool>> needed_;    // [level][instr]: run in the pass of that level
+  std::vector<int> spread_slot_;             // [instr]: where a broadcast operand is spread, or -1
+  std::vector<int> stored_by_;               // [instr]: the Store that its result goes to directly, or -1
+};
+
+/// Lanes of an operand with these strides in tiles of a rows x cols space.
+Lanes lanes_of(std::int64_t row_stride, std::int64_t col_stride, std::int64_t rows, std::int64_t cols);
+
+}  // namespace atc::kernels

@@ -1,0 +1,263 @@
+#include <algorithm>
+#include <numeric>
+
+#include "atc/base/math.h"
+#include "kernels/kernel_list.h"
+#include "kernels/program_params.h"
+#include "kernels/tile_program.h"
+
+namespace atc::kernels {
+namespace {
+
+/// The iteration space cut into tiles: outer dims step tile by tile, the last two axes are cut into
+/// tile_rows x tile_cols. A reduced axis is never cut into tiles; it is walked in chunks of
+/// chunk_rows / chunk_cols inside a tile.
+struct VectorTiling {
+  VectorProgram program;
+  int mode = 0;
+  Dims outer;
+  std::int64_t rows = 1, cols = 1;
+  std::int64_t tile_rows = 1, tile_cols = 1;
+  std::int64_t buffer_rows = 1, buffer_cols = 1;
+  struct Address {
+    std::int64_t offset = 0, row_stride = 0, col_stride = 0;
+    Dims outer_strides;
+  };
+  std::vector<Address> address;  // one an operand
+
+  std::int64_t row_tiles() const { return ceil_div(rows, tile_rows); }
+  std::int64_t col_tiles() const { return ceil_div(cols, tile_cols); }
+  std::int64_t tiles() const {
+    return std::accumulate(outer.begin(), outer.end(), row_tiles() * col_tiles(), std::multiplies<>());
+  }
+};
+
+template <class Archive, class T>
+void io_tiling(Archive& ar, T& t) {
+  io_program(ar, t.program);
+  ar.io(t.mode);
+  ar.io(t.outer);
+  ar.io(t.rows);
+  ar.io(t.cols);
+  ar.io(t.tile_rows);
+  ar.io(t.tile_cols);
+  ar.io(t.buffer_rows);
+  ar.io(t.buffer_cols);
+  io_list(ar, t.address, [](auto& a, auto& x) {
+    a.io(x.offset);
+    a.io(x.row_stride);
+    a.io(x.col_stride);
+    a.io(x.outer_strides);
+  });
+}
+
+class VectorKernel final : public PreparedKernel {
+ public:
+  VectorKernel(VectorTiling tiling, TileProgram program)
+      : tiling_(std::move(tiling)), program_(std::move(program)) {}
+
+  void run(aicore::Core& core, std::span<const aicore::Gm> operands, std::int64_t first,
+           std::int64_t last) const override {
+    TileProgram::Buffers buffers(program_, core, tiling_.buffer_rows, tiling_.buffer_cols);
+    std::vector<TileAddress> at(tiling_.address.size());
+    const std::int64_t col_tiles = tiling_.col_tiles(), row_tiles = tiling_.row_tiles();
+    for (std::int64_t t = first; t < last; ++t) {
+      const std::int64_t col0 = t % col_tiles * tiling_.tile_cols;
+      const std::int64_t row0 = t / col_tiles % row_tiles * tiling_.tile_rows;
+      std::int64_t rest = t / col_tiles / row_tiles;
+      for (std::size_t k = 0; k < at.size(); ++k) {
+        const VectorTiling::Address& a = tiling_.address[k];
+        at[k] = {a.offset + row0 * a.row_stride + col0 * a.col_stride, a.row_stride, a.col_stride};
+      }
+      for (std::size_t d = tiling_.outer.size(); d-- > 0;) {
+        const std::int64_t i = rest % tiling_.outer[d];
+        rest /= tiling_.outer[d];
+        for (std::size_t k = 0; k < at.size(); ++k) at[k].offset += i * tiling_.address[k].outer_strides[d];
+      }
+      program_.run(core, buffers, operands, at, std::min(tiling_.tile_rows, tiling_.rows - row0),
+                   std::min(tiling_.tile_cols, tiling_.cols - col0));
+    }
+  }
+
+  std::int64_t tile_key(std::int64_t tile) const override {
+    const std::int64_t ct = tile % tiling_.col_tiles(), rt = tile / tiling_.col_tiles() % tiling_.row_tiles();
+    return (rt + 1 == tiling_.row_tiles() ? 2 : 0) + (ct + 1 == tiling_.col_tiles() ? 1 : 0);
+  }
+
+ private:
+  VectorTiling tiling_;
+  TileProgram program_;
+};
+
+StatusOr<TileProgram> tile_program_of(const VectorTiling& t, const std::vector<Operand>& operands) {
+  std::vector<Lanes> lanes;
+  std::vector<DType> dtypes;
+  for (std::size_t k = 0; k < t.address.size(); ++k) {
+    lanes.push_back(lanes_of(t.address[k].row_stride, t.address[k].col_stride, t.rows, t.cols));
+    dtypes.push_back(operands[k].dtype);
+  }
+  return TileProgram::create(t.program, std::move(lanes), std::move(dtypes), static_cast<ReduceMode>(t.mode));
+}
+
+bool unit_or_product(std::int64_t inner_stride, std::int64_t inner_dim, std::int64_t outer_stride) {
+  return outer_stride == inner_stride * inner_dim;
+}
+
+// Drops axes of length 1 and merges neighbours that every operand walks as one; the reduced axis stays.
+VectorSpace merged(const VectorSpace& space) {
+  VectorSpace out;
+  out.offsets = space.offsets;
+  out.strides.resize(space.strides.size());
+  for (std::size_t d = 0; d < space.dims.size(); ++d) {
+    const bool reduced = static_cast<int>(d) == space.reduce_axis;
+    if (space.dims[d] == 1 && !reduced) continue;
+    bool joins = !out.dims.empty() && !reduced && out.reduce_axis != static_cast<int>(out.dims.size()) - 1;
+    for (std::size_t k = 0; joins && k < space.strides.size(); ++k)
+      joins = unit_or_product(space.strides[k][d], space.dims[d], out.strides[k].back());
+    if (joins) {
+      out.dims.back() *= space.dims[d];
+      for (std::size_t k = 0; k < space.strides.size(); ++k) out.strides[k].back() = space.strides[k][d];
+    } else {
+      if (reduced) out.reduce_axis = static_cast<int>(out.dims.size());
+      out.dims.push_back(space.dims[d]);
+      for (std::size_t k = 0; k < space.strides.size(); ++k) out.strides[k].push_back(space.strides[k][d]);
+    }
+  }
+  return out;
+}
+
+// Takes axis `d` out of the space.
+struct Axis {
+  std::int64_t size = 1;
+  Dims strides;  // one an operand
+};
+Axis take(VectorSpace& s, std::size_t d) {
+  Axis a;
+  a.size = s.dims[d];
+  s.dims.erase(s.dims.begin() + static_cast<std::ptrdiff_t>(d));
+  for (Dims& strides : s.strides) {
+    a.strides.push_back(strides[d]);
+    strides.erase(strides.begin() + static_cast<std::ptrdiff_t>(d));
+  }
+  return a;
+}
+
+void choose_tiles(VectorTiling& t, const TileProgram& program, const soc::Chip& chip) {
+  // Half of what is free is enough for full-rate bursts and leaves tiles for every core.
+  const std::int64_t ub = chip.ub - 8 * 1024;
+  auto fits = [&](std::int64_t r, std::int64_t c) { return program.ub_bytes(r, c) <= ub; };
+  auto largest = [&](std::int64_t limit, auto fit) {
+    std::int64_t lo = 1, hi = limit;
+    while (lo < hi) {
+      const std::int64_t mid = (lo + hi + 1) / 2;
+      (fit(mid) ? lo : hi) = fit(mid) ? mid : mid - 1;
+    }
+    return lo;
+  };
+  const ReduceMode mode = program.mode();
+  std::int64_t outer = 1;
+  for (std::int64_t d : t.outer) outer *= d;
+  const std::int64_t cores = chip.vector_blocks();
+
+  // Large enough to amortise issue costs, small enough to stay in the host's caches.
+  constexpr std::int64_t kTarget = 8192;
+  if (mode == ReduceMode::Cols) {
+    // Columns are cut, the reduced rows are chunked.
+    t.tile_cols = std::min(t.cols, std::max<std::int64_t>(16, largest(t.cols, [&](std::int64_t c) { return fits(std::min<std::int64_t>(t.rows, 64), c); })));
+    while (outer * t.col_tiles() < cores && t.tile_cols > 64) t.tile_cols = round_up(t.tile_cols / 2, 16);
+    t.tile_rows = t.rows;
+    t.buffer_cols = t.tile_cols;
+    t.buffer_rows = largest(t.rows, [&](std::int64_t r) { return fits(r, t.tile_cols); });
+    return;
+  }
+  t.buffer_cols = largest(t.cols, [&](std::int64_t c) { return fits(1, c); });
+  if (mode == ReduceMode::None) {
+    t.buffer_cols = std::min(t.buffer_cols, std::max(kTarget, std::int64_t{16}));
+    if (t.buffer_cols < t.cols) t.buffer_cols = std::max<std::int64_t>(16, t.buffer_cols / 16 * 16);
+    t.buffer_cols = std::min(t.buffer_cols, t.cols);
+    while (outer * t.rows * ceil_div(t.cols, t.buffer_cols) < cores && t.buffer_cols > 1024)
+      t.buffer_cols = round_up(t.buffer_cols / 2, 16);
+  }
+  t.tile_cols = mode == ReduceMode::None ? t.buffer_cols : t.cols;
+  t.tile_rows = largest(t.rows, [&](std::int64_t r) { return fits(r, t.buffer_cols); });
+  t.tile_rows = std::min(t.tile_rows, std::max<std::int64_t>(1, kTarget / t.buffer_cols));
+  while (outer * t.row_tiles() * t.col_tiles() < cores && t.tile_rows * t.buffer_cols > 1024 && t.tile_rows > 1)
+    t.tile_rows = (t.tile_rows + 1) / 2;
+  t.buffer_rows = t.tile_rows;
+}
+
+}  // namespace
+
+StatusOr<Task> make_vector_task(const VectorProgram& program, const VectorSpace& space,
+                                std::vector<Operand> operands, const soc::Chip& chip) {
+  VectorTiling t;
+  t.program = program;
+  VectorSpace s = merged(space);
+  Axis cols{1, Dims(operands.size(), 0)}, rows{1, Dims(operands.size(), 0)};
+  ReduceMode mode = ReduceMode::None;
+  if (s.reduce_axis >= 0 && program.has_reduction()) {
+    const std::size_t axis = static_cast<std::size_t>(s.reduce_axis);
+    if (axis + 1 == s.dims.size()) {
+      mode = ReduceMode::Rows;
+      cols = take(s, axis);
+      if (!s.dims.empty()) rows = take(s, s.dims.size() - 1);
+    } else {
+      mode = ReduceMode::Cols;
+      cols = take(s, s.dims.size() - 1);
+      rows = take(s, axis);
+    }
+  } else {
+    if (!s.dims.empty()) cols = take(s, s.dims.size() - 1);
+    if (!s.dims.empty()) rows = take(s, s.dims.size() - 1);
+  }
+  t.mode = static_cast<int>(mode);
+  t.outer = s.dims;
+  t.rows = rows.size;
+  t.cols = cols.size;
+  for (std::size_t k = 0; k < operands.size(); ++k)
+    t.address.push_back({s.offsets[k], rows.strides[k], cols.strides[k], s.strides[k]});
+  ATC_ASSIGN(TileProgram tile_program, tile_program_of(t, operands));
+  choose_tiles(t, tile_program, chip);
+
+  Task task;
+  task.kernel = "vector_program";
+  task.operands = std::move(operands);
+  ParamWriter w;
+  io_tiling(w, t);
+  task.params = w.take();
+  task.block_tiles = split_tiles(t.tiles(), chip.vector_blocks());
+  return task;
+}
+
+PrepareResult prepare_vector_program(const Task& task, const soc::Chip&) {
+  constexpr std::string_view kName = "vector_program";
+  VectorTiling t;
+  ParamReader r(task.params);
+  io_tiling(r, t);
+  if (!r.done()) return bad_params(kName, "they are incomplete");
+  if (t.mode < 0 || t.mode > 2) return bad_params(kName, "unknown reduction mode");
+  if (t.address.size() != task.operands.size()) return bad_params(kName, "operand count");
+  std::int64_t tiles = 1;
+  for (std::int64_t d : {t.rows, t.cols, t.tile_rows, t.tile_cols, t.buffer_rows, t.buffer_cols})
+    if (d < 1 || d > (std::int64_t{1} << 40)) return bad_params(kName, "extent out of range");
+  for (std::int64_t d : t.outer) {
+    const auto product = checked_mul(tiles, d);
+    if (d < 1 || !product) return bad_params(kName, "extent out of range");
+    tiles = *product;
+  }
+  const auto plane = checked_mul(t.row_tiles(), t.col_tiles());
+  const auto total = plane ? checked_mul(tiles, *plane) : std::nullopt;
+  if (!total) return bad_params(kName, "too many tiles");
+  if (t.mode == 0 && (t.tile_rows > t.buffer_rows || t.tile_cols > t.buffer_cols))
+    return bad_params(kName, "tiles larger than their buffers");
+  if ((t.mode == 1 && (t.tile_cols != t.cols || t.tile_rows > t.buffer_rows)) ||
+      (t.mode == 2 && (t.tile_rows != t.rows || t.tile_cols > t.buffer_cols)))
+    return bad_params(kName, "the reduced axis is cut into tiles");
+  for (const VectorTiling::Address& a : t.address)
+    if (a.outer_strides.size() != t.outer.size()) return bad_params(kName, "stride count");
+  ATC_TRY(check_blocks(task, *total));
+  ATC_ASSIGN(TileProgram program, tile_program_of(t, task.operands));
+  return std::unique_ptr<PreparedKernel>(new VectorKernel(std::move(t), std::move(program)));
+}
+
+}  // namespace atc::kernels

@@ -1,0 +1,320 @@
+#include "plan/build.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "atc/base/math.h"
+#include "atc/ir/text.h"
+#include "kernels/strided_copy.h"
+#include "ops/body.h"
+#include "ops/lower.h"
+#include "plan/memory.h"
+
+namespace atc::plan {
+namespace {
+
+using ir::Node;
+using ir::Value;
+using kernels::Operand;
+
+constexpr std::int64_t kWeightAlignment = 64;
+
+void unique_constant_names(ir::Graph& graph) {
+  std::set<std::string> taken;
+  for (const Value* v : graph.values())
+    if (!v->is_constant()) taken.insert(v->name());
+  for (Value* v : graph.values()) {
+    if (!v->is_constant()) continue;
+    std::string name = v->name().empty() ? "const" : v->name();
+    for (int i = 2; !taken.insert(name).second; ++i) name = v->name() + "#" + std::to_string(i);
+    v->set_name(name);
+  }
+}
+
+class Builder final : public ops::LowerContext {
+ public:
+  Builder(ir::Graph& graph, const soc::Chip& chip) : graph_(graph), chip_(chip) {}
+
+  StatusOr<BuiltPlan> run() {
+    Plan& plan = out_.plan;
+    plan.model_name = graph_.name;
+    plan.soc_version = std::string(chip_.name);
+    for (const Value* v : graph_.inputs()) {
+      const int t = add_tensor(v, Space::Input);
+      plan.tensors[index(t)].index = static_cast<int>(plan.inputs.size());
+      plan.inputs.push_back({v->name(), t});
+    }
+    for (const Value* v : graph_.outputs()) {
+      plan.outputs.push_back({v->name(), -1});
+      if (v->producer() != nullptr && !is_static(v))
+        return Status::error("E10055", "The operation is not supported. Reason: the shape of output '" + v->name() +
+                                           "' depends on the data of the inputs, which this version cannot compile");
+    }
+    for (const auto& n : graph_.nodes()) ATC_TRY(lower(*n));
+    for (std::size_t i = 0; i < graph_.outputs().size(); ++i) ATC_TRY(finish_output(i));
+    plan_arena();
+    return std::move(out_);
+  }
+
+  const Node& node() const override { return *node_; }
+  const soc::Chip& chip() const override { return chip_; }
+
+  Operand read(const Value* v) override {
+    auto it = tensor_of_.find(v);
+    const int t = it != tensor_of_.end() ? it->second : add_weight(v->name(), v->constant(), v);
+    return operand(t, v, false);
+  }
+
+  Operand write(const Value* v) override {
+    auto it = tensor_of_.find(v);
+    return operand(it != tensor_of_.end() ? it->second : add_output_tensor(v), v, true);
+  }
+
+  Operand constant(const std::string& name, const Tensor& tensor) override {
+    const int t = add_weight(name, tensor, nullptr);
+    return {t, 0, static_cast<std::int64_t>(tensor.byte_size()), tensor.dtype, false};
+  }
+
+  Operand workspace(DType dtype, std::int64_t bytes) override {
+    PlanTensor t;
+    t.name = "workspace";
+    t.bytes = bytes;
+    t.dtype = dtype;
+    t.shape = {bytes / std::max(1, bit_width(dtype) / 8)};
+    out_.plan.tensors.push_back(std::move(t));
+    return {static_cast<int>(out_.plan.tensors.size()) - 1, 0, bytes, dtype, true};
+  }
+
+  void alias(const Value* out, const Value* of) override {
+    const Operand source = read(of);
+    PlanTensor& t = out_.plan.tensors[index(source.tensor)];
+    const int output = output_number(out);
+    if (output >= 0 && t.space != Space::Arena) {
+      copy_whole(source, write(out));
+      return;
+    }
+    if (output >= 0) {
+      t.space = Space::Output;
+      t.index = output;
+      t.name = out->name();
+      t.shape = out->type.dims();
+      t.format = out->type.format;
+    }
+    tensor_of_[out] = source.tensor;
+  }
+
+  void emit(kernels::Task task, std::string label) override {
+    PlanTask t;
+    t.name = node_->name.empty() ? (node_->output(0) != nullptr ? node_->output(0)->name() : "") : node_->name;
+    t.op_type = label.empty() ? node_->op_type : std::move(label);
+    t.sources = node_->sources;
+    t.kernel = std::move(task);
+    out_.plan.tasks.push_back(std::move(t));
+  }
+
+ private:
+  static std::size_t index(int i) { return static_cast<std::size_t>(i); }
+  static bool is_static(const Value* v) { return v == nullptr || v->type.is_static(); }
+
+  int output_number(const Value* v) const {
+    for (std::size_t i = 0; i < graph_.outputs().size(); ++i)
+      if (graph_.outputs()[i] == v) return static_cast<int>(i);
+    return -1;
+  }
+
+  std::int64_t storage_bytes(const Value* v) const {
+    return static_cast<std::int64_t>(byte_size(v->type.dtype, static_cast<std::size_t>(element_count(ops::storage_dims_of(v)))));
+  }
+
+  int add_tensor(const Value* v, Space space) {
+    PlanTensor t;
+    t.name = v->name();
+    t.space = space;
+    t.dtype = v->type.dtype;
+    t.shape = v->type.dims();
+    t.format = v->type.format;
+    t.bytes = storage_bytes(v);
+    out_.plan.tensors.push_back(std::move(t));
+    return tensor_of_[v] = static_cast<int>(out_.plan.tensors.size()) - 1;
+  }
+
+  int add_output_tensor(const Value* v) {
+    const int number = output_number(v);
+    const int t = add_tensor(v, number >= 0 ? Space::Output : Space::Arena);
+    out_.plan.tensors[index(t)].index = std::max(number, 0);
+    return t;
+  }
+
+  int add_weight(const std::string& name, const Tensor& tensor, const Value* v) {
+    ATC_CHECK(v == nullptr || v->is_constant(), "value '" + name + "' is read before it is written");
+    PlanTensor t;
+    t.name = name;
+    t.space = Space::Weight;
+    t.dtype = tensor.dtype;
+    t.shape = v != nullptr ? v->type.dims() : tensor.shape;
+    t.format = v != nullptr ? v->type.format : ir::Format::ND;
+    t.bytes = static_cast<std::int64_t>(tensor.byte_size());
+    t.offset = out_.plan.weight_bytes;
+    out_.weights.push_back({t.offset, tensor.data});
+    out_.plan.weight_bytes += round_up(t.bytes, kWeightAlignment);
+    out_.plan.tensors.push_back(std::move(t));
+    const int id = static_cast<int>(out_.plan.tensors.size()) - 1;
+    if (v != nullptr) tensor_of_[v] = id;
+    return id;
+  }
+
+  Operand operand(int t, const Value* v, bool output) const { return {t, 0, storage_bytes(v), v->type.dtype, output}; }
+
+  Status lower(const Node& n) {
+    node_ = &n;
+    bool empty = true;
+    for (const Value* v : n.outputs()) {
+      if (!is_static(v))
+        return ops::cannot_lower(n, "has an output whose shape depends on the data of its inputs, which this version cannot compile");
+      empty = empty && (v == nullptr || element_count(v->type.dims()) == 0);
+    }
+    if (empty) {
+      for (const Value* v : n.outputs())
+        if (v != nullptr) write(v);
+      return {};
+    }
+    const ops::OpDef* def = ops::Registry::instance().find(n);
+    ATC_CHECK(def != nullptr, "no operator " + n.label());
+    if (def->lower != nullptr && (def->lowers == nullptr || def->lowers(n))) return def->lower(*this);
+    return lower_to_cpu(n, *def);
+  }
+
+  // One operator by its reference evaluation.
+  Status lower_to_cpu(const Node& n, const ops::OpDef& def) {
+    if (def.reference == nullptr) return ops::cannot_lower(n, "has no form that this version can run");
+    if (!ir::subgraphs(n).empty()) return ops::cannot_lower(n, "has nested graphs, which this version cannot compile");
+    PlanTask t;
+    t.name = n.name.empty() ? n.output(0) != nullptr ? n.output(0)->name() : "" : n.name;
+    t.op_type = n.op_type;
+    t.sources = n.sources;
+    t.engine = Engine::AiCpu;
+    ir::Graph one(n.op_type);
+    std::map<const Value*, Value*> inner;
+    std::vector<Value*> in;
+    for (const Value* v : n.inputs()) {
+      if (v == nullptr) {
+        in.push_back(nullptr);
+        continue;
+      }
+      if (v->type.dtype == DType::String) return ops::cannot_lower(n, "works on strings, which have no form on the device");
+      Value*& mine = inner[v];
+      if (mine == nullptr) {
+        mine = one.add_input("x" + std::to_string(t.inputs.size()), v->type);
+        t.inputs.push_back(read(v).tensor);
+      }
+      in.push_back(mine);
+    }
+    Node* copy = one.add_node(n.op_type, std::move(in), static_cast<int>(n.outputs().size()), nullptr, n.domain, n.version);
+    copy->name = n.name;
+    copy->attrs = n.attrs;
+    for (std::size_t i = 0; i < n.outputs().size(); ++i) {
+      const Value* v = n.output(i);
+      if (v == nullptr) {
+        one.drop_output(copy, i);
+        continue;
+      }
+      copy->output(i)->set_name("y" + std::to_string(i));
+      copy->output(i)->type = v->type;
+      one.add_output(copy->output(i));
+      t.outputs.push_back(write(v).tensor);
+    }
+    t.air = ir::print(one);
+    out_.plan.tasks.push_back(std::move(t));
+    return {};
+  }
+
+  void copy_whole(const Operand& from, Operand to) {
+    kernels::CopySpec spec;
+    spec.element_bytes = bit_width(from.dtype) / 8;
+    kernels::CopySegment s;
+    s.dims = {from.bytes / spec.element_bytes};
+    s.src_strides = s.dst_strides = {1};
+    spec.segments = {s};
+    auto task = kernels::make_strided_copy(spec, {from, to}, chip_);
+    ATC_CHECK(task.ok(), task.status().to_string());
+    emit(*std::move(task), "Identity");
+  }
+
+  // Outputs that are inputs, constants, or the same value as another output are copied.
+  Status finish_output(std::size_t i) {
+    const Value* v = graph_.outputs()[i];
+    PlanPort& port = out_.plan.outputs[i];
+    auto it = tensor_of_.find(v);
+    if (it != tensor_of_.end()) {
+      const PlanTensor& t = out_.plan.tensors[index(it->second)];
+      if (t.space == Space::Output && t.index == static_cast<int>(i)) {
+        port.tensor = it->second;
+        return {};
+      }
+    }
+    if (v->type.dtype == DType::String)
+      return Status::error("E10055", "The operation is not supported. Reason: output '" + v->name() + "' holds strings");
+    const Operand from = read(v);
+    PlanTensor t = out_.plan.tensors[index(from.tensor)];
+    t.space = Space::Output;
+    t.index = static_cast<int>(i);
+    t.offset = 0;
+    t.name = port.name;
+    t.shape = v->type.dims();
+    t.format = v->type.format;
+    t.bytes = storage_bytes(v);
+    out_.plan.tensors.push_back(std::move(t));
+    port.tensor = static_cast<int>(out_.plan.tensors.size()) - 1;
+    if (from.bytes == 0) return {};
+    ir::Graph scratch;
+    Node* identity = scratch.add_node("Identity", {}, 0);
+    identity->name = v->name();
+    node_ = identity;
+    copy_whole(from, {port.tensor, 0, from.bytes, from.dtype, true});
+    return {};
+  }
+
+  void plan_arena() {
+    Plan& plan = out_.plan;
+    std::vector<Lifetime> lives(plan.tensors.size(), {INT64_MAX, -1, 0});
+    for (std::size_t k = 0; k < plan.tasks.size(); ++k) {
+      const std::int64_t at = static_cast<std::int64_t>(k);
+      auto touch = [&](int t) {
+        lives[index(t)].lower = std::min(lives[index(t)].lower, at);
+        lives[index(t)].upper = std::max(lives[index(t)].upper, at + 1);
+      };
+      for (const Operand& o : plan.tasks[k].kernel.operands) touch(o.tensor);
+      for (int t : plan.tasks[k].inputs) touch(t);
+      for (int t : plan.tasks[k].outputs) touch(t);
+    }
+    std::vector<Lifetime> arena;
+    std::vector<std::size_t> which;
+    for (std::size_t t = 0; t < plan.tensors.size(); ++t) {
+      if (plan.tensors[t].space != Space::Arena || lives[t].upper < 0) continue;
+      lives[t].size = plan.tensors[t].bytes;
+      arena.push_back(lives[t]);
+      which.push_back(t);
+    }
+    const MemoryLayout layout = plan_memory(arena);
+    for (std::size_t i = 0; i < which.size(); ++i) plan.tensors[which[i]].offset = layout.offsets[i];
+    plan.arena_bytes = layout.height;
+    plan.info["arena_lower_bound"] = std::to_string(layout.lower_bound);
+  }
+
+  ir::Graph& graph_;
+  const soc::Chip& chip_;
+  const Node* node_ = nullptr;
+  BuiltPlan out_;
+  std::map<const Value*, int> tensor_of_;
+};
+
+}  // namespace
+
+StatusOr<BuiltPlan> build_plan(ir::Graph& graph, const soc::Chip& chip) {
+  graph.sweep();
+  unique_constant_names(graph);
+  return Builder(graph, chip).run();
+}
+
+}  // namespace atc::plan

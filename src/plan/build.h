@@ -1,0 +1,23 @@
+#pragma once
+
+#include <vector>
+
+#include "atc/ir/graph.h"
+#include "plan/plan.h"
+#include "soc/chip.h"
+
+namespace atc::plan {
+
+/// A plan and the bytes of its WEIGHTS_DATA.
+struct BuiltPlan {
+  Plan plan;
+  std::vector<WeightPiece> weights;
+};
+
+/// Lowers every node of the graph (formats chosen, weights packed, types static) to tasks in order, gives
+/// each tensor its place and packs the activation arena. Constants get unique names in the graph, by which
+/// the plan's Weight tensors are found.
+/// E10055 when an operator cannot be compiled: a shape that depends on data, a nested graph.
+StatusOr<BuiltPlan> build_plan(ir::Graph& graph, const soc::Chip& chip);
+
+}  // namespace atc::plan

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "atc/base/bytes.h"
+#include "atc/ir/type.h"
+#include "kernels/task.h"
+
+namespace atc::plan {
+
+/// Where a tensor of the plan lives.
+enum class Space : std::uint8_t {
+  Input,   ///< the caller's buffer for graph input `index`
+  Output,  ///< the caller's buffer for graph output `index`
+  Weight,  ///< WEIGHTS_DATA of the .om, at `offset`
+  Arena,   ///< the activation arena, at `offset`
+};
+
+/// One tensor in Global Memory.
+struct PlanTensor {
+  std::string name;      ///< of the IR value, for reports
+  Space space = Space::Arena;
+  int index = 0;         ///< graph input or output number
+  std::int64_t offset = 0;
+  std::int64_t bytes = 0;
+  DType dtype = DType::Undefined;
+  Dims shape;            ///< logical (ONNX) shape
+  ir::Format format = ir::Format::ND;
+};
+
+enum class Engine : std::uint8_t { AiCore, AiCpu };
+
+/// One launch. An AI Core task runs `kernel`; an AI CPU task evaluates one operator by reference.
+struct PlanTask {
+  std::string name;                  ///< of the IR node
+  std::string op_type;               ///< "Conv", "Softmax", "TransData"; of the fused node's anchor
+  std::vector<std::string> sources;  ///< ONNX nodes
+  Engine engine = Engine::AiCore;
+  kernels::Task kernel;              ///< AiCore; for AiCpu only `macs` is used
+  // AiCpu:
+  std::string air;                   ///< a one-node graph in .air form whose inputs and outputs are the
+                                     ///< tensors below, in order
+  std::vector<int> inputs, outputs;  ///< plan tensors
+};
+
+/// A graph input or output as callers see it.
+struct PlanPort {
+  std::string name;
+  int tensor = -1;
+};
+
+/// Everything needed to run a model: what TASK_INFO and WEIGHTS_DATA of an .om hold.
+struct Plan {
+  std::string model_name;
+  std::string soc_version;
+  std::vector<PlanTensor> tensors;
+  std::vector<PlanTask> tasks;       ///< in execution order
+  std::vector<PlanPort> inputs, outputs;
+  std::int64_t arena_bytes = 0;
+  std::int64_t weight_bytes = 0;     ///< size of WEIGHTS_DATA
+  std::map<std::string, std::string> info;  ///< atc_cmdline, atc_version, precision, ... sorted
+};
+
+/// One stretch of WEIGHTS_DATA, 64-byte aligned; gaps are zero.
+struct WeightPiece {
+  std::int64_t offset = 0;
+  Bytes bytes;
+};
+
+/// Checks everything that a reader must not trust: indices, extents, shapes against bytes, order,
+/// kernels' parameters (through their `prepare`), overlap with the arena's end. E10041 with the reason.
+Status validate(const Plan& plan);
+
+}  // namespace atc::plan

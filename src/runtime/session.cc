@@ -1,0 +1,274 @@
+#include "runtime/session.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "atc/base/check.h"
+#include "runtime/reference_graph.h"
+
+namespace atc::runtime {
+namespace {
+
+constexpr std::uintptr_t kAlignment = 64;
+
+/// Waking the workers for a task takes about two microseconds and cools their caches; below this much
+/// work (nanoseconds on one thread, by the rates beneath) the calling thread is sooner done alone.
+constexpr double kSerialBelowNs = 4000;
+constexpr double kMacsPerNs = 32;
+constexpr double kBytesPerNs = 8;
+
+bool worth_parallel(const kernels::Task& task) {
+  double bytes = 0;
+  for (const kernels::Operand& operand : task.operands) bytes += static_cast<double>(operand.bytes);
+  return task.blocks() > 1 &&
+         static_cast<double>(task.macs) / kMacsPerNs + bytes / kBytesPerNs > kSerialBelowNs;
+}
+
+bool moves(const plan::PlanTensor& tensor) {
+  return tensor.space == plan::Space::Input || tensor.space == plan::Space::Output;
+}
+
+std::string type_text(DType dtype, const Dims& shape) {
+  return std::string(name(dtype)) + "[" + to_string(shape) + "]";
+}
+
+}  // namespace
+
+StatusOr<std::unique_ptr<Session>> Session::create(std::shared_ptr<const PreparedPlan> plan, Bytes weights,
+                                                   const SessionOptions& options) {
+  if (static_cast<std::int64_t>(weights.size()) < plan->plan.weight_bytes)
+    return Status::error("E10041", "the model's weights have " + std::to_string(weights.size()) +
+                                       " bytes, its plan needs " + std::to_string(plan->plan.weight_bytes));
+  try {
+    return std::unique_ptr<Session>(new Session(std::move(plan), std::move(weights), options));
+  } catch (const InternalError& error) {
+    return Status::error("E19999", error.what());
+  } catch (const std::bad_alloc&) {
+    return Status::error("E10059", "not enough memory to load the model");
+  }
+}
+
+Session::Session(std::shared_ptr<const PreparedPlan> plan, Bytes weights, const SessionOptions& options)
+    : prepared_(std::move(plan)),
+      weights_(std::move(weights)),
+      pool_(options.threads),
+      arena_(static_cast<std::size_t>(prepared_->plan.arena_bytes)),
+      inputs_(prepared_->plan.inputs.size()),
+      outputs_(prepared_->plan.outputs.size()),
+      input_specs_(prepared_->input_specs()),
+      output_specs_(prepared_->output_specs()),
+      strings_(prepared_->plan.tensors.size()) {
+  ATC_CHECK(options.values != aicore::Values::None, "a session computes values");
+  for (int i = 0; i < pool_.size(); ++i)
+    cores_.push_back(std::make_unique<aicore::Core>(*prepared_->chip, options.values, false));
+  for (const plan::PlanTensor& tensor : prepared_->plan.tensors) {
+    if (!moves(tensor)) continue;
+    std::vector<Port>& ports = tensor.space == plan::Space::Input ? inputs_ : outputs_;
+    ATC_CHECK(tensor.index >= 0 && static_cast<std::size_t>(tensor.index) < ports.size(),
+              "tensor '" + tensor.name + "' refers to a graph input or output that does not exist");
+    Port& port = ports[static_cast<std::size_t>(tensor.index)];
+    port.bytes = std::max(port.bytes, tensor.offset + tensor.bytes);
+  }
+  bind_operands();
+}
+
+void Session::bind_operands() {
+  const plan::Plan& plan = prepared_->plan;
+  operands_.resize(plan.tasks.size());
+  parallel_.resize(plan.tasks.size());
+  for (std::size_t t = 0; t < plan.tasks.size(); ++t) {
+    if (plan.tasks[t].engine != plan::Engine::AiCore) continue;
+    const kernels::Task& task = plan.tasks[t].kernel;
+    parallel_[t] = worth_parallel(task);
+    for (std::size_t o = 0; o < task.operands.size(); ++o) {
+      const kernels::Operand& operand = task.operands[o];
+      const plan::PlanTensor& tensor = plan.tensors.at(static_cast<std::size_t>(operand.tensor));
+      ATC_CHECK(!operand.output || tensor.space == plan::Space::Arena || tensor.space == plan::Space::Output,
+                "task '" + plan.tasks[t].name + "' writes '" + tensor.name + "', which is read-only");
+      aicore::Gm gm;
+      gm.bytes = operand.bytes;
+      if (moves(tensor))
+        moving_.push_back({t, o});
+      else
+        gm.data = address(tensor, operand.offset, operand.bytes);
+      operands_[t].push_back(gm);
+    }
+  }
+}
+
+std::byte* Session::address(const plan::PlanTensor& tensor, std::int64_t offset, std::int64_t bytes) const {
+  ATC_CHECK(offset >= 0 && bytes >= 0 && bytes <= tensor.bytes - offset,
+            "access beyond the end of tensor '" + tensor.name + "'");
+  std::byte* base = nullptr;
+  std::int64_t size = 0;
+  switch (tensor.space) {
+    case plan::Space::Input:
+    case plan::Space::Output: {
+      const auto& ports = tensor.space == plan::Space::Input ? inputs_ : outputs_;
+      const Port& port = ports[static_cast<std::size_t>(tensor.index)];
+      base = port.data;
+      size = port.bytes;
+      break;
+    }
+    case plan::Space::Weight:  // read-only by the check in bind_operands
+      base = const_cast<std::byte*>(weights_.data());
+      size = static_cast<std::int64_t>(weights_.size());
+      break;
+    case plan::Space::Arena:
+      base = const_cast<std::byte*>(arena_.data());
+      size = static_cast<std::int64_t>(arena_.size());
+      break;
+  }
+  ATC_CHECK(tensor.offset >= 0 && tensor.bytes <= size - tensor.offset,
+            "tensor '" + tensor.name + "' lies outside its memory");
+  return base + tensor.offset + offset;
+}
+
+StatusOr<std::vector<Tensor>> Session::run(const std::vector<Tensor>& inputs) {
+  ATC_TRY(accept_inputs(inputs));
+  try {
+    renew_outputs();
+    const plan::Plan& plan = prepared_->plan;
+    for (const Moving& m : moving_) {
+      const kernels::Operand& operand = plan.tasks[m.task].kernel.operands[m.operand];
+      operands_[m.task][m.operand].data =
+          address(plan.tensors[static_cast<std::size_t>(operand.tensor)], operand.offset, operand.bytes);
+    }
+    for (std::size_t t = 0; t < plan.tasks.size(); ++t) ATC_TRY(run_task(t));
+    return collect_outputs();
+  } catch (const InternalError& error) {
+    return Status::error("E19999", error.what());
+  } catch (const std::bad_alloc&) {
+    return Status::error("E10059", "not enough memory to run the model");
+  }
+}
+
+Status Session::accept_inputs(const std::vector<Tensor>& inputs) {
+  if (inputs.size() != input_specs_.size()) {
+    std::string names;
+    for (const TensorSpec& spec : input_specs_) names += (names.empty() ? "" : ", ") + describe(spec);
+    return Status::error("E13025", "the model was given " + std::to_string(inputs.size()) +
+                                       " inputs, it takes " + std::to_string(input_specs_.size()) +
+                                       (names.empty() ? "" : ": " + names));
+  }
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    ATC_TRY(check_tensor(inputs[i], input_specs_[i]));
+    if (inputs[i].dtype == DType::String) {
+      strings_[static_cast<std::size_t>(prepared_->plan.inputs[i].tensor)] = inputs[i];
+      continue;
+    }
+    Port& port = inputs_[i];
+    const Bytes& data = inputs[i].data;
+    const bool fits = static_cast<std::int64_t>(data.size()) >= port.bytes;
+    if (fits && reinterpret_cast<std::uintptr_t>(data.data()) % kAlignment == 0) {
+      port.data = const_cast<std::byte*>(data.data());  // read-only by the check in bind_operands
+      continue;
+    }
+    const std::size_t needed = std::max(data.size(), static_cast<std::size_t>(port.bytes));
+    if (port.staging.size() < needed) port.staging = MutableBytes(needed);
+    std::memcpy(port.staging.data(), data.data(), data.size());
+    port.data = port.staging.data();
+  }
+  return {};
+}
+
+void Session::renew_outputs() {
+  for (Port& port : outputs_) {
+    // Tensors of an earlier run may still be in use; then they keep their memory.
+    if (port.storage == nullptr || port.storage.use_count() > 1)
+      port.storage = std::make_shared<MutableBytes>(static_cast<std::size_t>(port.bytes));
+    port.data = port.storage->data();
+  }
+}
+
+Status Session::run_task(std::size_t index) {
+  const plan::PlanTask& task = prepared_->plan.tasks[index];
+  const auto context = [&] { return "running task '" + task.name + "' (" + task.op_type + ")"; };
+  try {
+    if (task.engine == plan::Engine::AiCpu) {
+      Status status = run_ai_cpu(index);
+      return status.ok() ? status : std::move(status).while_doing(context());
+    }
+    run_ai_core(index);
+    return {};
+  } catch (const InternalError& error) {
+    return Status::error("E19999", error.what()).while_doing(context());
+  }
+}
+
+void Session::run_ai_core(std::size_t index) {
+  const kernels::Task& task = prepared_->plan.tasks[index].kernel;
+  const kernels::PreparedKernel& kernel = *prepared_->tasks[index].kernel;
+  const std::vector<aicore::Gm>& operands = operands_[index];
+  const int blocks = task.blocks();
+  const auto run_block = [&](std::size_t block, int worker) {
+    aicore::Core& core = *cores_[static_cast<std::size_t>(worker)];
+    core.start_block(blocks);
+    kernel.run(core, operands, task.block_tiles[block], task.block_tiles[block + 1]);
+  };
+  if (parallel_[index])
+    pool_.parallel_for(static_cast<std::size_t>(blocks), run_block);
+  else
+    for (std::size_t block = 0; block < static_cast<std::size_t>(blocks); ++block) run_block(block, 0);
+}
+
+Status Session::run_ai_cpu(std::size_t index) {
+  const plan::PlanTask& task = prepared_->plan.tasks[index];
+  std::vector<Tensor> inputs;
+  for (const int tensor : task.inputs) inputs.push_back(view(tensor));
+  ATC_ASSIGN(const std::vector<Tensor> outputs, evaluate_reference(*prepared_->tasks[index].graph, inputs));
+  for (std::size_t i = 0; i < task.outputs.size(); ++i) ATC_TRY(store(task.outputs[i], outputs[i], task, i));
+  return {};
+}
+
+Tensor Session::view(int index) const {
+  const plan::PlanTensor& tensor = prepared_->plan.tensors.at(static_cast<std::size_t>(index));
+  if (tensor.dtype == DType::String) return strings_[static_cast<std::size_t>(index)];
+  Tensor t;
+  t.dtype = tensor.dtype;
+  t.shape = tensor.shape;
+  const std::size_t bytes = t.byte_size();
+  const std::byte* data = address(tensor, 0, static_cast<std::int64_t>(bytes));
+  const std::span<const std::byte> span(data, bytes);
+  const auto width = static_cast<std::uintptr_t>(std::clamp(bit_width(t.dtype) / 8, 1, 8));
+  t.data = reinterpret_cast<std::uintptr_t>(data) % width == 0 ? Bytes(nullptr, span) : Bytes::copy_of(span);
+  return t;
+}
+
+Status Session::store(int index, const Tensor& value, const plan::PlanTask& task, std::size_t output) {
+  const plan::PlanTensor& tensor = prepared_->plan.tensors.at(static_cast<std::size_t>(index));
+  if (value.dtype != tensor.dtype || value.shape != tensor.shape)
+    return Status::error("E10055", "output " + std::to_string(output) + " of '" + task.name + "' (" +
+                                       task.op_type + ") is " + type_text(value.dtype, value.shape) +
+                                       " with this data, the plan holds " +
+                                       type_text(tensor.dtype, tensor.shape));
+  if (tensor.dtype == DType::String) {
+    strings_[static_cast<std::size_t>(index)] = value;
+    return {};
+  }
+  ATC_CHECK(tensor.space == plan::Space::Arena || tensor.space == plan::Space::Output,
+            "task '" + task.name + "' writes '" + tensor.name + "', which is read-only");
+  ATC_CHECK(value.data.size() == value.byte_size(), "output of '" + task.name + "' has the wrong size");
+  std::byte* target = address(tensor, 0, static_cast<std::int64_t>(value.data.size()));
+  // A view returned unchanged may overlap its target.
+  if (!value.data.empty()) std::memmove(target, value.data.data(), value.data.size());
+  return {};
+}
+
+std::vector<Tensor> Session::collect_outputs() const {
+  const plan::Plan& plan = prepared_->plan;
+  std::vector<Tensor> results;
+  for (const plan::PlanPort& port : plan.outputs) {
+    const plan::PlanTensor& tensor = plan.tensors.at(static_cast<std::size_t>(port.tensor));
+    Tensor t = view(port.tensor);
+    if (tensor.space == plan::Space::Output && tensor.dtype != DType::String)
+      t.data = Bytes(outputs_[static_cast<std::size_t>(tensor.index)].storage, t.data.span());
+    else
+      t.data = Bytes::copy_of(t.data.span());  // an input, a weight or an activation is an output too
+    results.push_back(std::move(t));
+  }
+  return results;
+}
+
+}  // namespace atc::runtime

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "aicore/core.h"
+#include "atc/base/bytes.h"
+#include "atc/base/status.h"
+#include "atc/base/tensor.h"
+#include "atc/base/thread_pool.h"
+#include "runtime/prepared_plan.h"
+
+namespace atc::runtime {
+
+struct SessionOptions {
+  int threads = 0;  ///< <= 0: one for each hardware thread
+  /// Fast, or Literal, in which every byte moves as the instructions say (slow; for tests).
+  aicore::Values values = aicore::Values::Fast;
+};
+
+/// A loaded model, ready to run: its weights, one activation arena, one simulated AI Core for each
+/// thread. Not thread-safe: one run at a time. Outputs have the same bits at any thread count.
+class Session {
+ public:
+  /// Keeps `weights` (WEIGHTS_DATA, of the plan's weight_bytes) alive. E10041 when they are too short,
+  /// E10059 when memory does not suffice.
+  static StatusOr<std::unique_ptr<Session>> create(std::shared_ptr<const PreparedPlan> plan, Bytes weights,
+                                                   const SessionOptions& options);
+
+  const PreparedPlan& prepared() const { return *prepared_; }
+  const std::vector<TensorSpec>& input_specs() const { return input_specs_; }
+  const std::vector<TensorSpec>& output_specs() const { return output_specs_; }
+  int threads() const { return pool_.size(); }
+
+  /// Runs the model once. E13025 when number, dtype, shape or size of an input is wrong; E19999 when a
+  /// kernel breaks a rule of the AI Core; what an operator's reference reports on the AI CPU.
+  /// Returned tensors stay valid after later runs; their memory is reused once they are dropped.
+  StatusOr<std::vector<Tensor>> run(const std::vector<Tensor>& inputs);
+
+ private:
+  Session(std::shared_ptr<const PreparedPlan> plan, Bytes weights, const SessionOptions& options);
+
+  /// An operand whose address changes from run to run.
+  struct Moving {
+    std::size_t task = 0, operand = 0;
+  };
+  /// The buffer behind a graph input or output.
+  struct Port {
+    std::int64_t bytes = 0;
+    std::byte* data = nullptr;              ///< of this run
+    MutableBytes staging;                   ///< inputs: used when the caller's bytes are not aligned
+    std::shared_ptr<MutableBytes> storage;  ///< outputs: shared with the tensors returned
+  };
+
+  void bind_operands();
+  Status accept_inputs(const std::vector<Tensor>& inputs);
+  void renew_outputs();
+  Status run_task(std::size_t index);
+  void run_ai_core(std::size_t index);
+  Status run_ai_cpu(std::size_t index);
+  std::byte* address(const plan::PlanTensor& tensor, std::int64_t offset, std::int64_t bytes) const;
+  Tensor view(int tensor) const;
+  Status store(int tensor, const Tensor& value, const plan::PlanTask& task, std::size_t output);
+  std::vector<Tensor> collect_outputs() const;
+
+  std::shared_ptr<const PreparedPlan> prepared_;
+  Bytes weights_;
+  ThreadPool pool_;
+  std::vector<std::unique_ptr<aicore::Core>> cores_;  // one a worker
+  MutableBytes arena_;
+  std::vector<Port> inputs_, outputs_;
+  std::vector<TensorSpec> input_specs_, output_specs_;
+  std::vector<std::vector<aicore::Gm>> operands_;  // by task
+  std::vector<Moving> moving_;
+  std::vector<bool> parallel_;   // by task: worth waking the workers
+  std::vector<Tensor> strings_;  // by plan tensor: those of dtype String
+};
+
+}  // namespace atc::runtime

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "aicore/core.h"
+#include "atc/base/status.h"
+#include "runtime/prepared_plan.h"
+
+namespace atc::runtime {
+
+/// Time from one task of a loaded graph to the next on the device, in microseconds, whatever the task
+/// does. A fit by eye to published single-batch rates of small networks, to be calibrated.
+inline constexpr double kLaunchUs = 2.0;
+
+/// The AI CPU's time for a task: a launch (a message to another processor), one pass of scalar work for
+/// each element read or written, and its memory traffic. Rough orders of magnitude of an embedded ARM
+/// core, not measurements.
+inline constexpr double kAiCpuLaunchUs = 20.0;
+inline constexpr double kAiCpuElementNs = 2.0;
+inline constexpr double kAiCpuBytesPerNs = 4.0;
+
+/// The modelled time of one task.
+struct TaskSimulation {
+  std::string engine;       ///< "cube", "vector" or "ai_cpu"
+  std::int64_t cycles = 0;  ///< launch included, of the engine's clock
+  double us = 0;
+  int blocks = 0;  ///< 0 on the AI CPU
+  std::int64_t tiles = 0;
+  aicore::Stats stats;  ///< sums over the blocks; `cycles` is the longest block's
+};
+
+struct EngineTotal {
+  int tasks = 0;
+  std::int64_t cycles = 0;
+  double us = 0;
+};
+
+/// The modelled time of one run; tasks run one after the other.
+struct Simulation {
+  std::int64_t cycles = 0;  ///< of the cube clock, for the whole run
+  double us = 0;
+  std::vector<TaskSimulation> tasks;  ///< parallel to the plan's
+  std::map<std::string, EngineTotal> by_engine;
+};
+
+/// Dry run of every task on the AI Core model. A task takes its launch and its longest block; blocks whose
+/// tiles have equal keys are run once. Activations count as resident in L2 when the whole arena fits there;
+/// inputs, outputs and weights come from and go to DDR or HBM. E19999 when a kernel breaks a rule.
+StatusOr<Simulation> simulate(const PreparedPlan& prepared);
+
+}  // namespace atc::runtime

@@ -1,0 +1,47 @@
+#include "atc/base/strings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "atc/base/hash.h"
+
+namespace atc {
+namespace {
+
+using ::testing::ElementsAre;
+
+TEST(Strings, SplitKeepsEmptyParts) {
+  EXPECT_THAT(split("a;;b;", ';'), ElementsAre("a", "", "b", ""));
+  EXPECT_THAT(split("", ';'), ElementsAre(""));
+  EXPECT_EQ(join({"a", "", "b"}, ", "), "a, , b");
+  EXPECT_EQ(join({}, ","), "");
+}
+
+TEST(Strings, Trim) {
+  EXPECT_EQ(trim(" \t a b\n"), "a b");
+  EXPECT_EQ(trim(" \n"), "");
+}
+
+TEST(Strings, EditDistance) {
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3U);
+  EXPECT_EQ(edit_distance("", "abc"), 3U);
+  EXPECT_EQ(edit_distance("abc", "abc"), 0U);
+}
+
+TEST(Strings, NearestIgnoresCaseButPrefersIt) {
+  const std::vector<std::string> names = {"Ascend310", "Ascend310P3", "Ascend910B3"};
+  EXPECT_EQ(nearest("ASCEND310P3", names), "Ascend310P3");
+  EXPECT_EQ(nearest("Ascend910b", names), "Ascend910B3");
+  EXPECT_EQ(nearest("GPU", names), "");
+  EXPECT_EQ(nearest("relu", {"Relu", "relu"}), "relu");
+}
+
+// Reference values of the published XXH3-64 algorithm.
+TEST(Hash, IsXxh3) {
+  EXPECT_EQ(hash64(std::string_view()), 0x2D06800538D394C2ULL);
+  EXPECT_NE(hash64("a"), hash64("b"));
+  EXPECT_NE(hash64("a", 1), hash64("a", 2));
+}
+
+}  // namespace
+}  // namespace atc

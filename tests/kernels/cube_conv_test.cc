@@ -1,0 +1,238 @@
+#include "kernels/cube_conv.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "atc/base/math.h"
+#include "harness.h"
+
+namespace atc::kernels::testing {
+namespace {
+
+struct Geometry {
+  std::int64_t batch, groups, cin, cout;  // channels of one group; multiples of 16 when groups > 1
+  std::array<std::int64_t, 3> in, kernel, stride, dilation, pad;
+  bool transposed = false;
+};
+
+struct Problem {
+  Geometry g;
+  std::array<std::int64_t, 3> out{};
+  ConvSpec spec;
+  Memory memory;
+  std::vector<Operand> operands;
+  Tensor x, w, bias;
+  DType dtype;
+  int result;
+};
+
+std::size_t at5(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d, std::int64_t e,
+                const std::array<std::int64_t, 4>& dims) {
+  return static_cast<std::size_t>((((a * dims[0] + b) * dims[1] + c) * dims[2] + d) * dims[3] + e);
+}
+
+// x [N][C][D][H][W], w [G*cout][cin][KD][KH][KW] (for transposed ones the tap of the scatter form).
+Problem make_problem(const Geometry& g, DType dtype, std::uint32_t seed) {
+  std::mt19937 rng(seed);
+  Problem p;
+  p.g = g;
+  p.dtype = dtype;
+  const std::int64_t c = g.groups * g.cin, oc = g.groups * g.cout;
+  const std::int64_t c1 = ceil_div(c, 16), oc1 = ceil_div(oc, 16);
+  const std::int64_t taps = g.kernel[0] * g.kernel[1] * g.kernel[2];
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::int64_t reach = (g.kernel[i] - 1) * g.dilation[i] + 1;
+    p.out[i] = g.transposed ? (g.in[i] - 1) * g.stride[i] + reach - 2 * g.pad[i]
+                            : (g.in[i] + 2 * g.pad[i] - reach) / g.stride[i] + 1;
+  }
+  p.x = random_tensor(dtype, {g.batch, c, g.in[0], g.in[1], g.in[2]}, rng, 1.0);
+  p.w = random_tensor(dtype, {oc, g.cin, g.kernel[0], g.kernel[1], g.kernel[2]}, rng, 1.0);
+  p.bias = random_tensor(DType::F32, {oc1 * 16}, rng, 1.0);
+
+  const auto xv = to_doubles(p.x), wv = to_doubles(p.w);
+  const std::int64_t plane = g.in[0] * g.in[1] * g.in[2];
+  // Garbage in the unused lanes of the last C0 block must not matter.
+  std::vector<double> packed_x(static_cast<std::size_t>(g.batch * c1 * plane * 16), NAN);
+  for (std::int64_t n = 0; n < g.batch; ++n)
+    for (std::int64_t ch = 0; ch < c; ++ch)
+      for (std::int64_t i = 0; i < plane; ++i)
+        packed_x[static_cast<std::size_t>(((n * c1 + ch / 16) * plane + i) * 16 + ch % 16)] =
+            xv[static_cast<std::size_t>((n * c + ch) * plane + i)];
+  const std::int64_t k1 = ceil_div(g.cin, 16), n1 = ceil_div(g.cout, 16);
+  std::vector<double> packed_w(static_cast<std::size_t>(g.groups * n1 * k1 * taps * 256), 0.0);
+  for (std::int64_t o = 0; o < oc; ++o)
+    for (std::int64_t i = 0; i < g.cin; ++i)
+      for (std::int64_t t = 0; t < taps; ++t) {
+        const std::int64_t panel = o / g.cout * n1 + o % g.cout / 16;
+        packed_w[static_cast<std::size_t>((((panel * k1 + i / 16) * taps + t) * 16 + i % 16) * 16 + o % g.cout % 16)] =
+            wv[static_cast<std::size_t>((o * g.cin + i) * taps + t)];
+      }
+
+  ConvSpec& s = p.spec;
+  s.batch = g.batch;
+  s.groups = g.groups;
+  s.k1 = k1;
+  s.k_last = g.cin - (k1 - 1) * 16;
+  s.n1 = n1;
+  s.taps = taps;
+  s.in = g.in;
+  if (!g.transposed) {
+    s.in_stride = g.stride;
+    ConvPhase phase;
+    phase.count = p.out;
+    for (std::int64_t d = 0, t = 0; d < g.kernel[0]; ++d)
+      for (std::int64_t h = 0; h < g.kernel[1]; ++h)
+        for (std::int64_t w = 0; w < g.kernel[2]; ++w, ++t)
+          phase.taps.push_back({t,
+                                {d * g.dilation[0] - g.pad[0], h * g.dilation[1] - g.pad[1], w * g.dilation[2] - g.pad[2]}});
+    s.phases = {phase};
+  } else {
+    for (std::int64_t pd = 0; pd < g.stride[0]; ++pd)
+      for (std::int64_t ph = 0; ph < g.stride[1]; ++ph)
+        for (std::int64_t pw = 0; pw < g.stride[2]; ++pw) {
+          ConvPhase phase;
+          phase.start = {pd, ph, pw};
+          phase.step = g.stride;
+          for (std::size_t i = 0; i < 3; ++i) phase.count[i] = ceil_div(p.out[i] - phase.start[i], g.stride[i]);
+          for (std::int64_t d = 0, t = 0; d < g.kernel[0]; ++d)
+            for (std::int64_t h = 0; h < g.kernel[1]; ++h)
+              for (std::int64_t w = 0; w < g.kernel[2]; ++w, ++t) {
+                const std::int64_t k[3] = {d, h, w};
+                ConvTap tap{t, {}};
+                bool hit = true;
+                for (std::size_t i = 0; i < 3; ++i) {
+                  const std::int64_t from = phase.start[i] + g.pad[i] - k[i] * g.dilation[i];
+                  hit = hit && from % g.stride[i] == 0;
+                  tap.shift[i] = from / g.stride[i];
+                }
+                if (hit) phase.taps.push_back(tap);
+              }
+          if (phase.taps.empty()) phase.taps.push_back({0, {0, -(1 << 20), 0}});
+          s.phases.push_back(phase);
+        }
+  }
+  const std::int64_t out_plane = p.out[0] * p.out[1] * p.out[2];
+  s.epilogue_operands = {{0, 0, 16, 0, 0, 0, 1},
+                         {0, oc1 * out_plane * 16, out_plane * 16, p.out[1] * p.out[2] * 16, p.out[2] * 16, 16, 1}};
+  VectorProgram& e = s.epilogue;
+  const int acc = e.emit(VecOp::Acc, RegType::F32);
+  e.store(1, RegType::F32, e.emit(VecOp::Relu, RegType::F32, e.emit(VecOp::Add, RegType::F32, acc, e.load(0, RegType::F32))));
+  p.operands = {p.memory.operand(p.memory.add(from_doubles(dtype, {static_cast<std::int64_t>(packed_x.size())}, packed_x)), dtype),
+                p.memory.operand(p.memory.add(from_doubles(dtype, {static_cast<std::int64_t>(packed_w.size())}, packed_w)), dtype),
+                p.memory.operand(p.memory.add(p.bias), DType::F32)};
+  p.result = p.memory.add(byte_size(dtype, static_cast<std::size_t>(g.batch * oc1 * out_plane * 16)));
+  p.operands.push_back(p.memory.operand(p.result, dtype, true));
+  return p;
+}
+
+double reference(const Problem& p, const std::vector<double>& x, const std::vector<double>& w, std::int64_t n,
+                 std::int64_t o, const std::array<std::int64_t, 3>& pos) {
+  const Geometry& g = p.g;
+  double sum = 0;
+  std::int64_t k[3];
+  for (k[0] = 0; k[0] < g.kernel[0]; ++k[0])
+    for (k[1] = 0; k[1] < g.kernel[1]; ++k[1])
+      for (k[2] = 0; k[2] < g.kernel[2]; ++k[2]) {
+        std::int64_t in[3];
+        bool inside = true;
+        for (std::size_t i = 0; i < 3; ++i) {
+          if (g.transposed) {
+            const std::int64_t from = pos[i] + g.pad[i] - k[i] * g.dilation[i];
+            inside = inside && from % g.stride[i] == 0;
+            in[i] = from / g.stride[i];
+            inside = inside && from >= 0;
+          } else {
+            in[i] = pos[i] * g.stride[i] + k[i] * g.dilation[i] - g.pad[i];
+          }
+          inside = inside && in[i] >= 0 && in[i] < g.in[i];
+        }
+        if (!inside) continue;
+        for (std::int64_t i = 0; i < g.cin; ++i)
+          sum += x[at5(n, o / g.cout * g.cin + i, in[0], in[1], in[2], {g.groups * g.cin, g.in[0], g.in[1], g.in[2]})] *
+                 w[at5(o, i, k[0], k[1], k[2], {g.cin, g.kernel[0], g.kernel[1], g.kernel[2]})];
+      }
+  return sum;
+}
+
+void expect_right(const Problem& p, const Memory& memory) {
+  const auto x = to_doubles(p.x), w = to_doubles(p.w), bias = to_doubles(p.bias);
+  const auto got = floats(memory, p.result, p.dtype);
+  const std::int64_t oc = p.g.groups * p.g.cout, oc1 = ceil_div(oc, 16);
+  const std::int64_t plane = p.out[0] * p.out[1] * p.out[2];
+  const double k = static_cast<double>(p.g.cin * p.spec.taps);
+  const double tolerance = p.dtype == DType::F32 ? 1e-5 : 2e-3;
+  for (std::int64_t n = 0; n < p.g.batch; ++n)
+    for (std::int64_t o = 0; o < oc; ++o)
+      for (std::int64_t i = 0; i < plane; ++i) {
+        const std::array<std::int64_t, 3> pos = {i / (p.out[1] * p.out[2]), i / p.out[2] % p.out[1], i % p.out[2]};
+        const double want = std::max(0.0, reference(p, x, w, n, o, pos) + bias[static_cast<std::size_t>(o)]);
+        ASSERT_NEAR(got[static_cast<std::size_t>(((n * oc1 + o / 16) * plane + i) * 16 + o % 16)], want,
+                    tolerance * (std::abs(want) + std::sqrt(k)))
+            << n << "," << o << "," << i;
+      }
+}
+
+const Geometry kGeometries[] = {
+    {1, 1, 3, 20, {1, 9, 11}, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}},
+    {2, 1, 40, 33, {1, 7, 7}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}},
+    {1, 2, 16, 32, {1, 8, 9}, {1, 3, 2}, {1, 1, 2}, {1, 2, 1}, {0, 2, 1}},
+    {1, 1, 5, 7, {1, 1, 37}, {1, 1, 5}, {1, 1, 3}, {1, 1, 2}, {0, 0, 4}},
+    {1, 1, 17, 16, {5, 6, 4}, {3, 3, 3}, {2, 1, 1}, {1, 1, 1}, {1, 1, 1}},
+    {1, 1, 64, 48, {1, 40, 40}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}},
+    {1, 1, 20, 24, {1, 5, 6}, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}, true},
+    {1, 1, 8, 9, {1, 4, 4}, {1, 2, 2}, {1, 3, 3}, {1, 1, 1}, {0, 0, 0}, true},
+    {1, 1, 9, 8, {3, 4, 3}, {2, 3, 2}, {2, 1, 2}, {1, 2, 1}, {0, 1, 0}, true},
+};
+
+TEST(CubeConv, AllGeometries) {
+  std::uint32_t seed = 1;
+  for (const char* soc : {"Ascend910B3", "Ascend310P3"})
+    for (const Geometry& g : kGeometries)
+      for (DType dtype : {DType::F32, DType::F16}) {
+        Problem p = make_problem(g, dtype, seed++);
+        const auto task = make_conv_task(p.spec, p.operands, chip(soc));
+        ASSERT_TRUE(task.ok()) << task.status().to_string();
+        Memory literal = p.memory;
+        const auto fast = run_task(*task, chip(soc), p.memory, aicore::Values::Fast);
+        ASSERT_TRUE(fast.status.ok()) << fast.status.to_string();
+        expect_right(p, p.memory);
+        if (::testing::Test::HasFatalFailure()) return;
+        const auto exact = run_task(*task, chip(soc), literal, aicore::Values::Literal, true);
+        expect_right(p, literal);
+        Memory none = literal;
+        EXPECT_EQ(run_task(*task, chip(soc), none, aicore::Values::None, true).cycles(), exact.cycles());
+      }
+}
+
+TEST(CubeConv, OverflowingTilesAreInternalErrors) {
+  Problem p = make_problem(kGeometries[5], DType::F16, 3);
+  const auto task = make_conv_task(p.spec, p.operands, chip());
+  ASSERT_TRUE(task.ok());
+  for (std::int64_t soc::Chip::*memory : {&soc::Chip::l0a, &soc::Chip::l0b, &soc::Chip::l0c, &soc::Chip::l1, &soc::Chip::ub}) {
+    soc::Chip small = chip();
+    small.*memory = 512;
+    EXPECT_THROW((void)run_task(*task, small, p.memory, aicore::Values::Fast), InternalError);
+  }
+}
+
+TEST(CubeConv, CorruptedBlocksChangeTheOutput) {
+  Problem p = make_problem(kGeometries[5], DType::F16, 4);
+  auto task = make_conv_task(p.spec, p.operands, chip());
+  ASSERT_TRUE(task.ok());
+  Memory good = p.memory, bad = p.memory;
+  ASSERT_TRUE(run_task(*task, chip(), good, aicore::Values::Fast).status.ok());
+  task->block_tiles[0] += 1;
+  ASSERT_TRUE(run_task(*task, chip(), bad, aicore::Values::Fast).status.ok());
+  EXPECT_FALSE(good == bad);
+}
+
+TEST(CubeConv, FuzzedParametersNeverEscape) {
+  Problem p = make_problem(kGeometries[0], DType::F16, 8);
+  const auto task = make_conv_task(p.spec, p.operands, chip());
+  ASSERT_TRUE(task.ok());
+  EXPECT_GT(fuzz_params(prepare_cube_conv, *task, chip(), p.memory, 400, 3), 40);
+}
+
+}  // namespace
+}  // namespace atc::kernels::testing

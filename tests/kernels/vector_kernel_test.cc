@@ -1,0 +1,248 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "harness.h"
+#include "kernels/vector_program.h"
+
+namespace atc::kernels::testing {
+namespace {
+
+struct Case {
+  VectorProgram program;
+  VectorSpace space;
+  Memory memory;
+  std::vector<Operand> operands;
+
+  int input(const Tensor& t, Dims strides) {
+    operands.push_back(memory.operand(memory.add(t), t.dtype));
+    space.strides.push_back(std::move(strides));
+    space.offsets.push_back(0);
+    return static_cast<int>(operands.size()) - 1;
+  }
+  int output(DType dtype, std::size_t count, Dims strides) {
+    operands.push_back(memory.operand(memory.add(byte_size(dtype, count)), dtype, true));
+    space.strides.push_back(std::move(strides));
+    space.offsets.push_back(0);
+    return static_cast<int>(operands.size()) - 1;
+  }
+  Task task(const soc::Chip& c) {
+    auto t = make_vector_task(program, space, operands, c);
+    EXPECT_TRUE(t.ok()) << t.status().to_string();
+    return *t;
+  }
+};
+
+TEST(VectorKernel, BroadcastsChainsAndRoundsOnce) {
+  std::mt19937 rng(1);
+  for (DType dtype : {DType::F32, DType::F16, DType::BF16}) {
+    const Dims dims{3, 5, 70};
+    Case c;
+    c.space.dims = dims;
+    const Tensor x = random_tensor(dtype, dims, rng), bias = random_tensor(dtype, {70}, rng),
+                 scale = random_tensor(dtype, {3, 5, 1}, rng);
+    const int ix = c.input(x, broadcast_strides(dims, dims)), ib = c.input(bias, broadcast_strides({70}, dims)),
+              is = c.input(scale, broadcast_strides({3, 5, 1}, dims));
+    const int out = c.output(dtype, 3 * 5 * 70, broadcast_strides(dims, dims));
+    VectorProgram& p = c.program;
+    const int s = p.emit(VecOp::Mul, RegType::F32, p.load(ix, RegType::F32), p.load(is, RegType::F32));
+    const int t = p.emit(VecOp::Add, RegType::F32, s, p.load(ib, RegType::F32));
+    p.store(out, RegType::F32, p.emit(VecOp::Tanh, RegType::F32, t));
+    const Task task = c.task(chip());
+    EXPECT_EQ(check_modes(prepare_vector_program, task, chip(), c.memory), "");
+    const auto xs = to_doubles(x), bs = to_doubles(bias), ss = to_doubles(scale);
+    const auto got = floats(c.memory, out, dtype);
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      const double want = std::tanh(xs[i] * ss[i / 70] + bs[i % 70]);
+      ASSERT_NEAR(got[i], want, dtype == DType::F32 ? 1e-6 : dtype == DType::F16 ? 1e-3 : 8e-3) << i;
+    }
+  }
+}
+
+// Softmax on an axis that fits UB and on one that has to be walked in chunks, last and not last.
+TEST(VectorKernel, SoftmaxAnyAxisAnyLength) {
+  std::mt19937 rng(2);
+  struct Shape {
+    std::int64_t outer, axis, inner;
+  };
+  for (const Shape s : {Shape{7, 33, 1}, Shape{2, 200000, 1}, Shape{3, 40, 24}, Shape{2, 30000, 17}, Shape{1, 1, 5}}) {
+    Case c;
+    const Dims dims{s.outer, s.axis, s.inner};
+    c.space.dims = dims;
+    c.space.reduce_axis = 1;
+    const Tensor x = random_tensor(DType::F32, dims, rng, 5.0);
+    const Dims strides{s.axis * s.inner, s.inner, 1};
+    const int in = c.input(x, strides);
+    const int out = c.output(DType::F32, static_cast<std::size_t>(x.count()), strides);
+    VectorProgram& p = c.program;
+    const int v = p.load(in, RegType::F32);
+    const int m = p.emit(VecOp::ReduceMax, RegType::F32, v);
+    const int e = p.emit(VecOp::Exp, RegType::F32, p.emit(VecOp::Sub, RegType::F32, v, m));
+    const int sum = p.emit(VecOp::ReduceSum, RegType::F32, e);
+    p.store(out, RegType::F32, p.emit(VecOp::Div, RegType::F32, e, sum));
+    const Task task = c.task(chip("Ascend310P3"));
+    EXPECT_EQ(check_modes(prepare_vector_program, task, chip("Ascend310P3"), c.memory), "") << s.axis << "x" << s.inner;
+    const auto xs = to_doubles(x);
+    const auto got = floats(c.memory, out, DType::F32);
+    for (std::int64_t o = 0; o < s.outer; ++o)
+      for (std::int64_t i = 0; i < s.inner; ++i) {
+        double total = 0;
+        for (std::int64_t a = 0; a < s.axis; ++a)
+          total += std::exp(xs[static_cast<std::size_t>((o * s.axis + a) * s.inner + i)]);
+        for (std::int64_t a = 0; a < s.axis; a += 1 + s.axis / 97) {
+          const std::size_t at = static_cast<std::size_t>((o * s.axis + a) * s.inner + i);
+          ASSERT_NEAR(got[at], std::exp(xs[at]) / total, (2e-6 + 1e-7 * std::sqrt(static_cast<double>(s.axis))) * std::exp(xs[at]) / total + 1e-12);
+        }
+      }
+  }
+}
+
+TEST(VectorKernel, ReducedStoreAndScalarOperands) {
+  std::mt19937 rng(3);
+  Case c;
+  c.space.dims = {6, 50};
+  c.space.reduce_axis = 1;
+  const Tensor x = random_tensor(DType::F16, {6, 50}, rng);
+  const int in = c.input(x, {50, 1});
+  const int out = c.output(DType::F16, 6, {1, 0});
+  VectorProgram& p = c.program;
+  const int sum = p.emit(VecOp::ReduceSum, RegType::F32, p.load(in, RegType::F32));
+  p.store(out, RegType::F32, p.emit(VecOp::Mul, RegType::F32, sum, p.constant(RegType::F32, 1.0 / 50)));
+  EXPECT_EQ(check_modes(prepare_vector_program, c.task(chip()), chip(), c.memory), "");
+  const auto xs = to_doubles(x);
+  const auto got = floats(c.memory, out, DType::F16);
+  for (std::size_t r = 0; r < 6; ++r) {
+    double mean = 0;
+    for (std::size_t i = 0; i < 50; ++i) mean += xs[r * 50 + i] / 50;
+    EXPECT_NEAR(got[r], mean, 1e-3);
+  }
+}
+
+TEST(VectorKernel, IntegersKeep64Bits) {
+  Case c;
+  c.space.dims = {3};
+  const std::vector<std::int64_t> a{(std::int64_t{1} << 40) + 3, -7, 5}, b{2, 3, 0};
+  const int ia = c.input(from_int64s(DType::I64, {3}, a), {1}), ib = c.input(from_int64s(DType::I64, {3}, b), {1});
+  const int mul = c.output(DType::I64, 3, {1}), mod = c.output(DType::I64, 3, {1}), less = c.output(DType::Bool, 3, {1});
+  VectorProgram& p = c.program;
+  const int ra = p.load(ia, RegType::I64), rb = p.load(ib, RegType::I64);
+  p.store(mul, RegType::I64, p.emit(VecOp::Mul, RegType::I64, ra, rb));
+  p.store(mod, RegType::I64, p.emit(VecOp::Mod, RegType::I64, ra, rb));
+  p.store(less, RegType::B8, p.emit(VecOp::Less, RegType::B8, ra, rb));
+  p.code.back().type = RegType::B8;
+  EXPECT_EQ(check_modes(prepare_vector_program, c.task(chip()), chip(), c.memory), "");
+  EXPECT_EQ(c.memory.as<std::int64_t>(mul)[0], (std::int64_t{1} << 41) + 6);
+  EXPECT_EQ(c.memory.as<std::int64_t>(mod)[1], 2);
+  EXPECT_EQ(c.memory.as<std::int64_t>(mod)[2], 0);
+  EXPECT_EQ(c.memory.as<std::uint8_t>(less)[1], 1);
+}
+
+Case simple_add() {
+  std::mt19937 rng(4);
+  Case c;
+  c.space.dims = {64, 1000};
+  const Tensor x = random_tensor(DType::F32, {64, 1000}, rng);
+  const int in = c.input(x, {1000, 1});
+  const int out = c.output(DType::F32, 64000, {1000, 1});
+  c.program.store(out, RegType::F32,
+                  c.program.emit(VecOp::Abs, RegType::F32, c.program.load(in, RegType::F32)));
+  return c;
+}
+
+TEST(VectorKernel, TilesThatDoNotFitAreInternalErrors) {
+  Case c = simple_add();
+  Task task = c.task(chip());
+  // One core whose UB is smaller than the one the tiles were cut for.
+  soc::Chip small = chip();
+  small.ub = 1024;
+  EXPECT_THROW((void)run_task(prepare_vector_program, task, small, c.memory, aicore::Values::Fast), InternalError);
+}
+
+TEST(VectorKernel, CorruptedTilesChangeTheOutput) {
+  Case c = simple_add();
+  Task task = c.task(chip());
+  Memory good = c.memory;
+  ASSERT_TRUE(run_task(prepare_vector_program, task, chip(), good, aicore::Values::Fast).status.ok());
+  ASSERT_GT(task.block_tiles.size(), 3U);
+  task.block_tiles[1] = task.block_tiles[0];
+  Memory bad = c.memory;
+  task.block_tiles[2] = task.block_tiles[1];
+  ASSERT_TRUE(run_task(prepare_vector_program, task, chip(), bad, aicore::Values::Fast).status.ok());
+  // The second and third blocks have lost tiles to nobody or to a neighbour that starts too early.
+  task.block_tiles.back() -= 1;
+  Memory lost = c.memory;
+  if (run_task(prepare_vector_program, task, chip(), lost, aicore::Values::Fast).status.ok()) EXPECT_FALSE(lost == good);
+}
+
+TEST(VectorKernel, FuzzedParametersNeverEscape) {
+  Case c = simple_add();
+  EXPECT_GT(fuzz_params(prepare_vector_program, c.task(chip()), chip(), c.memory, 300, 9), 20);
+}
+
+// Every unary float operation against libm in double.
+TEST(VectorUnit, ElementaryFunctionsAgreeWithDouble) {
+  struct Row {
+    VecOp op;
+    double (*f)(double);
+    double low, high, tolerance;
+  };
+  const Row rows[] = {
+      {VecOp::Exp, std::exp, -80, 80, 3e-7},      {VecOp::Log, std::log, 1e-30, 1e30, 3e-7},
+      {VecOp::Tanh, std::tanh, -9, 9, 4e-7},      {VecOp::Erf, std::erf, -5, 5, 6e-7},
+      {VecOp::Sqrt, std::sqrt, 0, 1e10, 1e-7},    {VecOp::Sin, std::sin, -1000, 1000, 2e-7},
+      {VecOp::Cos, std::cos, -1000, 1000, 2e-7},  {VecOp::Floor, std::floor, -100, 100, 0},
+      {VecOp::Sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, -30, 30, 4e-7},
+      {VecOp::Softplus, [](double x) { return std::log1p(std::exp(x)); }, -30, 30, 5e-7},
+      {VecOp::Sinh, std::sinh, -20, 20, 3e-7},    {VecOp::Atanh, std::atanh, -0.99, 0.99, 3e-7},
+      {VecOp::Reciprocal, [](double x) { return 1 / x; }, 0.1, 100, 2e-7},
+  };
+  std::mt19937 rng(5);
+  for (const Row& row : rows) {
+    Case c;
+    c.space.dims = {4096};
+    std::uniform_real_distribution<double> dist(row.low, row.high);
+    std::vector<double> values(4096);
+    for (double& v : values) v = dist(rng);
+    const Tensor x = from_doubles(DType::F32, {4096}, values);
+    const int in = c.input(x, {1});
+    const int out = c.output(DType::F32, 4096, {1});
+    c.program.store(out, RegType::F32, c.program.emit(row.op, RegType::F32, c.program.load(in, RegType::F32)));
+    ASSERT_TRUE(run_task(c.task(chip()), chip(), c.memory, aicore::Values::Fast).status.ok());
+    const auto xs = to_doubles(x);
+    const auto got = floats(c.memory, out, DType::F32);
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      const double want = row.f(xs[i]);
+      ASSERT_NEAR(got[i], want, row.tolerance * std::max(std::abs(want), 1e-3))
+          << aicore::name(row.op) << "(" << xs[i] << ")";
+    }
+  }
+}
+
+TEST(VectorUnit, SpecialValuesFollowIeee) {
+  const float inf = INFINITY, nan = NAN;
+  const std::vector<double> x{inf, -inf, nan, 0.0, -0.0};
+  struct Row {
+    VecOp op;
+    float (*f)(float);
+  };
+  for (const Row& row : {Row{VecOp::Exp, std::exp}, Row{VecOp::Log, std::log}, Row{VecOp::Tanh, std::tanh},
+                         Row{VecOp::Erf, std::erf}, Row{VecOp::Sqrt, std::sqrt}, Row{VecOp::Abs, std::fabs}}) {
+    Case c;
+    c.space.dims = {5};
+    const int in = c.input(from_doubles(DType::F32, {5}, x), {1});
+    const int out = c.output(DType::F32, 5, {1});
+    c.program.store(out, RegType::F32, c.program.emit(row.op, RegType::F32, c.program.load(in, RegType::F32)));
+    ASSERT_TRUE(run_task(c.task(chip()), chip(), c.memory, aicore::Values::Fast).status.ok());
+    const auto got = floats(c.memory, out, DType::F32);
+    for (std::size_t i = 0; i < 5; ++i) {
+      const float want = row.f(static_cast<float>(x[i]));
+      if (std::isnan(want))
+        EXPECT_TRUE(std::isnan(got[i])) << aicore::name(row.op) << x[i];
+      else
+        EXPECT_EQ(got[i], want) << aicore::name(row.op) << x[i];
+    }
+  }
+}
+
+}  // namespace
+}  // namespace atc::kernels::testing
