@@ -44,6 +44,7 @@ CastOptions options_of(const ir::Node& node) {
   if (node.attrs.get_int(kSaturate, 1) == 0) options.overflow = Overflow::Special;
   const std::string mode = node.attrs.get_string(kRoundMode, "up");
   options.round = mode == "down" ? E8M0Round::Down : mode == "nearest" ? E8M0Round::Nearest : E8M0Round::Up;
+  options.saturate_fnuz_infinity = node.version >= 24;
   return options;
 }
 

@@ -25,6 +25,13 @@ bool is_small_float(DType t) {
   }
 }
 
+/// The value to encode: a finite one out of range where an infinity is to saturate like it.
+double saturable(double v, DType to, const CastOptions& options) {
+  const bool fnuz = to == DType::F8E4M3FNUZ || to == DType::F8E5M2FNUZ;
+  if (!fnuz || !options.saturate_fnuz_infinity || options.overflow != Overflow::Saturate || !std::isinf(v)) return v;
+  return std::copysign(std::numeric_limits<double>::max(), v);
+}
+
 Tensor doubles_to_small_float(const std::vector<double>& values, const Dims& shape, DType to,
                               const CastOptions& options) {
   MutableTensor y(to, shape);
@@ -32,7 +39,7 @@ Tensor doubles_to_small_float(const std::vector<double>& values, const Dims& sha
   const std::size_t bits = static_cast<std::size_t>(bit_width(to));
   for (std::size_t i = 0; i < values.size(); ++i) {
     const unsigned code = to == DType::F8E8M0 ? encode_e8m0(values[i], options.round, options.overflow)
-                                              : encode_small_float(to, values[i], options.overflow);
+                                              : encode_small_float(to, saturable(values[i], to, options), options.overflow);
     std::byte& target = bytes[i * bits / 8];
     target |= static_cast<std::byte>(code << (i * bits % 8));
   }

@@ -9,6 +9,9 @@ namespace atc::ops {
 struct CastOptions {
   Overflow overflow = Overflow::Saturate;  ///< 8-bit float targets
   E8M0Round round = E8M0Round::Up;         ///< F8E8M0 targets
+  /// Whether saturation takes infinities to the largest value of the FNUZ types too: since opset 24, NaN
+  /// before.
+  bool saturate_fnuz_infinity = true;
 };
 
 /// Elements of `x` converted by ONNX Cast's rules: floats round once to nearest even, floats to integers

@@ -16,16 +16,23 @@
 
 namespace atc::passes {
 
-std::vector<Pass> pipeline() {
+std::vector<Pass> canonical_passes() {
   return {
       // What no output needs must not be typed, let alone refused.
       dead_code_pass(),
 
-      // Canonical form: shape arithmetic is gone, every value has a type, nothing is computed twice.
       constant_folding_pass(),
       infer_shapes_pass(),
       identity_removal_pass(),
       common_subexpression_pass(),
+      dead_code_pass(),
+  };
+}
+
+std::vector<Pass> pipeline() {
+  std::vector<Pass> passes = canonical_passes();
+  const std::vector<Pass> rest = {
+      // Operators that have simpler forms take them; what that leaves to fold is folded.
       conv_batch_norm_pass(),
       decompose_pass(),
       constant_folding_pass(),
@@ -44,6 +51,8 @@ std::vector<Pass> pipeline() {
       layout_pass(),
       dead_code_pass(),
   };
+  passes.insert(passes.end(), rest.begin(), rest.end());
+  return passes;
 }
 
 }  // namespace atc::passes

@@ -225,9 +225,8 @@ void copy_box(std::byte* dst_bytes, const std::byte* src_bytes, Box box) {
     if (box.s[at(a)] == 1) across = a;
   if (across >= 0) {
     const Box::Axis other = box.take(across);
-    box.walk([&](i64 to, i64 from) {
-      transpose<T>(dst + to, other.d, other.n, src + from, inner.s, inner.n);
-    });
+    box.walk(
+        [&](i64 to, i64 from) { transpose<T>(dst + to, other.d, other.n, src + from, inner.s, inner.n); });
     return;
   }
   const Box::Axis next = box.take(box.rank - 1);
@@ -257,7 +256,8 @@ void fill_strided(std::byte* dst, const std::byte* value, int element_bytes, int
                   const Extents& dst_strides) {
   std::uint64_t element = 0;
   std::memcpy(&element, value, static_cast<std::size_t>(element_bytes));
-  copy_strided(dst, reinterpret_cast<const std::byte*>(&element), element_bytes, rank, n, dst_strides, Extents{});
+  copy_strided(dst, reinterpret_cast<const std::byte*>(&element), element_bytes, rank, n, dst_strides,
+               Extents{});
 }
 
 }  // namespace atc::aicore

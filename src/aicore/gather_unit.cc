@@ -41,7 +41,8 @@ void gather_fixed(std::byte* dst, const std::byte* src, const std::vector<std::i
   }
 }
 
-void gather_bytes(std::byte* dst, const std::byte* src, const std::vector<std::int64_t>& rows, std::int64_t bytes) {
+void gather_bytes(std::byte* dst, const std::byte* src, const std::vector<std::int64_t>& rows,
+                  std::int64_t bytes) {
   switch (bytes) {
     case 1:
       return gather_fixed<1>(dst, src, rows);
@@ -107,8 +108,8 @@ void Core::gather_local(Buffer& dst, Buffer& data, Buffer& index, DType index_ty
   }
   if (timing_) {
     // Indices become byte offsets once (range check, Select, Muls), then each outer position is gathered.
-    issue(Pipe::V, kIssue + 6 * ceil_div(t.count * index_bytes, chip_.vector_bytes), "Muls", t.count * index_bytes,
-          {&index}, {&index});
+    issue(Pipe::V, kIssue + 6 * ceil_div(t.count * index_bytes, chip_.vector_bytes), "Muls",
+          t.count * index_bytes, {&index}, {&index});
     // Whole blocks of 32 bytes move as one element of the Gatherb form.
     const std::int64_t pieces = row % 32 == 0 ? row / 32 : t.inner;
     issue(Pipe::V, t.outer * (kIssue + ceil_div(t.count * pieces, kGatheredPerCycle)), "Gather",

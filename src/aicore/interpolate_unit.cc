@@ -15,10 +15,10 @@ constexpr std::int64_t kGatheredPerCycle = 8;
 // Rows of this many elements and more are whole blocks for the vector unit; shorter ones are gathered.
 constexpr std::int64_t kBlockElements = 8;
 
-/// dst = sum of w[t] * src[offset[t]...], `n` elements. Products are rounded before they are added, in the order
-/// of the taps, on every machine.
-void weighted_rows(float* __restrict dst, const float* __restrict src, const std::int64_t* offset, const float* w,
-                   std::int64_t taps, std::int64_t n) {
+/// dst = sum of w[t] * src[offset[t]...], `n` elements. Products are rounded before they are added, in the
+/// order of the taps, on every machine.
+void weighted_rows(float* __restrict dst, const float* __restrict src, const std::int64_t* offset,
+                   const float* w, std::int64_t taps, std::int64_t n) {
   if (taps == 0) {
     std::memset(dst, 0, static_cast<std::size_t>(n) * sizeof(float));
     return;
@@ -54,30 +54,31 @@ void Core::interpolate(Buffer& dst, Buffer& src, Buffer& index, Buffer& weight, 
       std::int64_t used = 0;
       for (std::int64_t k = 0; k < t.taps; ++k) {
         const std::int64_t row = rows[j * t.taps + k] - t.first;
-        ATC_CHECK(row >= 0 && row < t.rows, "interpolation reads row " + std::to_string(row) + " of a window of " +
-                                                std::to_string(t.rows));
+        ATC_CHECK(row >= 0 && row < t.rows, "interpolation reads row " + std::to_string(row) +
+                                                " of a window of " + std::to_string(t.rows));
         const float w = weights[j * t.taps + k];
         if (w == 0.0f) continue;
         gathered_[static_cast<std::size_t>(used)] = row * t.inner;
         widened_[static_cast<std::size_t>(used++)] = w;
       }
       for (std::int64_t o = 0; o < t.outer; ++o)
-        weighted_rows(to + (o * t.count + j) * t.inner, from + o * t.rows * t.inner, gathered_.data(), widened_.data(),
-                      used, t.inner);
+        weighted_rows(to + (o * t.count + j) * t.inner, from + o * t.rows * t.inner, gathered_.data(),
+                      widened_.data(), used, t.inner);
     }
   }
   if (!timing_) return;
   if (t.inner >= kBlockElements) {
     // For each output row and tap one Muls or Axpy, its repeats stepping over the outer positions.
     const std::int64_t each = kIssue + t.outer * ceil_div(t.inner * 4, chip_.vector_bytes);
-    issue(Pipe::V, t.count * t.taps * each, "Axpy", t.outer * t.count * t.inner * 4, {&src, &index, &weight}, {&dst});
+    issue(Pipe::V, t.count * t.taps * each, "Axpy", t.outer * t.count * t.inner * 4, {&src, &index, &weight},
+          {&dst});
     stats_.instructions += t.count * t.taps - 1;
   } else {
     // For each tap: gather the columns, multiply by the row of weights, add.
     const std::int64_t gather = t.outer * (kIssue + ceil_div(t.count * t.inner, kGatheredPerCycle));
     const std::int64_t pass = kIssue + t.outer * ceil_div(t.count * t.inner * 4, chip_.vector_bytes);
-    issue(Pipe::V, t.taps * (gather + 2 * pass), "Gather", t.outer * t.count * t.inner * 4, {&src, &index, &weight},
-          {&dst});
+    issue(Pipe::V, t.taps * (gather + 2 * pass), "Gather", t.outer * t.count * t.inner * 4,
+          {&src, &index, &weight}, {&dst});
     stats_.instructions += t.taps * (t.outer + 2) - 1;
   }
 }

@@ -65,13 +65,15 @@ struct Transfer {
     if (t.rank > 0) {
       const std::size_t d = at(--t.rank);
       burst = {t.n[d], run * e, t.gm[d] * e, t.ub[d] * e};
-      while (t.rank > 0 && t.gm[at(t.rank - 1)] == t.gm[d] * t.n[d] && t.ub[at(t.rank - 1)] == t.ub[d] * t.n[d]) {
+      while (t.rank > 0 && t.gm[at(t.rank - 1)] == t.gm[d] * t.n[d] &&
+             t.ub[at(t.rank - 1)] == t.ub[d] * t.n[d]) {
         const std::size_t outer = at(--t.rank);
         burst.count *= t.n[outer];
         t.n[d] *= t.n[outer];
       }
     }
-    walk<2>(t.rank, t.n, {&t.gm, &t.ub}, [&](const std::array<std::int64_t, 2>& o) { f(o[0] * e, o[1] * e, burst); });
+    walk<2>(t.rank, t.n, {&t.gm, &t.ub},
+            [&](const std::array<std::int64_t, 2>& o) { f(o[0] * e, o[1] * e, burst); });
   }
 };
 
@@ -148,8 +150,9 @@ TileCopy::Reach TileCopy::reach(const Extents& n, const Extents& strides, int ra
   return r;
 }
 
-void Core::copy_tile(const TileCopy& copy, const TileCopy::Extents& n, const Gm& dst, std::int64_t dst_element,
-                     const Gm& src, std::int64_t src_element, Buffer& load, Buffer& store) {
+void Core::copy_tile(const TileCopy& copy, const TileCopy::Extents& n, const Gm& dst,
+                     std::int64_t dst_element, const Gm& src, std::int64_t src_element, Buffer& load,
+                     Buffer& store) {
   const std::int64_t e = copy.element_bytes;
   for (int d = 0; d < copy.rank; ++d)
     if (n[at(d)] <= 0) return;
@@ -169,8 +172,9 @@ void Core::copy_tile(const TileCopy& copy, const TileCopy::Extents& n, const Gm&
   values_ = mode;
 }
 
-void Core::expand_copy(const TileCopy& copy, const TileCopy::Extents& n, const Gm& dst, std::int64_t dst_element,
-                       const Gm& src, std::int64_t src_element, Buffer& load, Buffer& store) {
+void Core::expand_copy(const TileCopy& copy, const TileCopy::Extents& n, const Gm& dst,
+                       std::int64_t dst_element, const Gm& src, std::int64_t src_element, Buffer& load,
+                       Buffer& store) {
   const std::int64_t e = copy.element_bytes;
   const Extents stored = copy.store_strides(n);
   const Extents in = copy.permute ? copy.load_strides(n) : stored;
@@ -215,8 +219,8 @@ void Core::expand_copy(const TileCopy& copy, const TileCopy::Extents& n, const G
       if (d == row || d == col || (copy.src_strides[at(d)] == 0 && d != col)) outer[at(d)] = 1;
     walk<2>(copy.rank, outer, {&from, &to}, [&](const std::array<std::int64_t, 2>& o) {
       const bool plane = row != col;
-      copy_ub(store, o[1] * e, load, (ub_first + o[0]) * e, copy.element_bytes, plane ? n[at(row)] : 1, n[at(col)],
-              plane ? to[at(row)] : 0, plane ? from[at(row)] : 0, from[at(col)], to[at(col)]);
+      copy_ub(store, o[1] * e, load, (ub_first + o[0]) * e, copy.element_bytes, plane ? n[at(row)] : 1,
+              n[at(col)], plane ? to[at(row)] : 0, plane ? from[at(row)] : 0, from[at(col)], to[at(col)]);
     });
   }
 
@@ -227,8 +231,8 @@ void Core::expand_copy(const TileCopy& copy, const TileCopy::Extents& n, const G
   });
 }
 
-void Core::fill_tile(const TileCopy& copy, const TileCopy::Extents& n, const Gm& dst, std::int64_t dst_element,
-                     const void* value, Buffer& store) {
+void Core::fill_tile(const TileCopy& copy, const TileCopy::Extents& n, const Gm& dst,
+                     std::int64_t dst_element, const void* value, Buffer& store) {
   const std::int64_t e = copy.element_bytes;
   for (int d = 0; d < copy.rank; ++d)
     if (n[at(d)] <= 0) return;
@@ -236,8 +240,8 @@ void Core::fill_tile(const TileCopy& copy, const TileCopy::Extents& n, const Gm&
   const TileCopy::Reach to = TileCopy::reach(n, copy.dst_strides, copy.rank);
   check_gm(dst, (dst_element + to.low) * e, (to.high - to.low + 1) * e);
   if (values_ == Values::Fast)
-    fill_strided(dst.data + dst_element * e, static_cast<const std::byte*>(value), copy.element_bytes, copy.rank, n,
-                 copy.dst_strides);
+    fill_strided(dst.data + dst_element * e, static_cast<const std::byte*>(value), copy.element_bytes,
+                 copy.rank, n, copy.dst_strides);
   if (values_ != Values::Literal && !timing_) return;
   const Values mode = values_;
   if (mode == Values::Fast) values_ = Values::None;

@@ -20,8 +20,8 @@ struct TileCopy {
   // Derived by plan().
   std::array<int, kMaxRank> src_order{};  ///< axes that are loaded, by descending |source stride|
   int loaded = 0;                         ///< how many
-  bool permute = false;  ///< loaded into one buffer, permuted into another, which is stored
-  bool span = false;     ///< the innermost loaded axis comes with its gaps, which the permutation skips
+  bool permute = false;                   ///< loaded into one buffer, permuted into another, which is stored
+  bool span = false;  ///< the innermost loaded axis comes with its gaps, which the permutation skips
 
   /// Fills in the derived fields. A direct copy has the same innermost axis on both sides: bursts place
   /// the runs in the order in which they are stored. Else UB holds the tile in both orders.

@@ -13,7 +13,8 @@ enum class WindowKind : std::uint8_t {
   Depthwise,  ///< sum of taps * weights, plus bias
 };
 
-/// One spatial axis of the windows of a tile. Output i looks at input first + i * stride + k * dilation, k < kernel.
+/// One spatial axis of the windows of a tile. Output i looks at input first + i * stride + k * dilation, k <
+/// kernel.
 struct WindowAxis {
   std::int64_t kernel = 1, stride = 1, dilation = 1;
   std::int64_t out = 1;    ///< outputs in the tile
@@ -40,7 +41,9 @@ struct WindowTile {
   std::array<WindowAxis, 3> axis;
   std::int64_t taps() const { return axis[0].kernel * axis[1].kernel * axis[2].kernel; }
   std::int64_t pixels() const { return axis[0].out * axis[1].out * axis[2].out; }  ///< of one plane
-  std::int64_t patch_elements() const { return planes * axis[0].span() * axis[1].span() * axis[2].span() * 16; }
+  std::int64_t patch_elements() const {
+    return planes * axis[0].span() * axis[1].span() * axis[2].span() * 16;
+  }
   bool padded() const { return axis[0].padded() || axis[1].padded() || axis[2].padded(); }
 };
 

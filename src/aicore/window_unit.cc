@@ -1,13 +1,12 @@
-// Windows (pooling, depthwise convolution) on the vector unit, as macro-instructions over a tile: the load of a
-// padded patch, and one vector instruction for each tap of each row of outputs.
-
-#include "aicore/window.h"
+// Windows (pooling, depthwise convolution) on the vector unit, as macro-instructions over a tile: the load of
+// a padded patch, and one vector instruction for each tap of each row of outputs.
 
 #include <algorithm>
 #include <cstring>
 #include <limits>
 
 #include "aicore/core.h"
+#include "aicore/window.h"
 #include "atc/base/check.h"
 #include "atc/base/half.h"
 #include "atc/base/math.h"
@@ -78,8 +77,8 @@ std::int64_t WindowAxis::counted(std::int64_t i, bool include_pad) const {
   return std::max<std::int64_t>(high - low, 0);
 }
 
-WindowPatch Core::load_window(Buffer& patch, Buffer& staging, const Gm& src, std::int64_t element, DType dtype,
-                              const WindowTile& t) {
+WindowPatch Core::load_window(Buffer& patch, Buffer& staging, const Gm& src, std::int64_t element,
+                              DType dtype, const WindowTile& t) {
   const std::int64_t e = bit_width(dtype) / 8;
   const std::int64_t elements = t.patch_elements();
   ATC_CHECK(elements * 4 <= patch.bytes && (e == 4 || elements * e <= staging.bytes),
@@ -142,8 +141,8 @@ WindowPatch Core::load_window(Buffer& patch, Buffer& staging, const Gm& src, std
   return out;
 }
 
-void Core::expand_window_load(Buffer& patch, Buffer& staging, const Gm& src, std::int64_t element, DType dtype,
-                              const WindowTile& t) {
+void Core::expand_window_load(Buffer& patch, Buffer& staging, const Gm& src, std::int64_t element,
+                              DType dtype, const WindowTile& t) {
   const std::int64_t e = bit_width(dtype) / 8;
   const std::int64_t elements = t.patch_elements();
   Buffer& target = dtype == DType::F32 ? patch : staging;
@@ -189,7 +188,8 @@ void Core::window(Buffer& acc, const WindowPatch& patch, Buffer* weights, Buffer
   }
 }
 
-void Core::window_rows(Buffer& acc, const WindowPatch& patch, Buffer* weights, Buffer* bias, const WindowTile& t) {
+void Core::window_rows(Buffer& acc, const WindowPatch& patch, Buffer* weights, Buffer* bias,
+                       const WindowTile& t) {
   const WindowAxis &ad = t.axis[0], &ah = t.axis[1], &aw = t.axis[2];
   const WindowTable& table = window_table();
   const auto run = t.kind == WindowKind::Max       ? table.max
@@ -220,7 +220,8 @@ void Core::window_rows(Buffer& acc, const WindowPatch& patch, Buffer* weights, B
           for (std::int64_t kh = 0; kh < ah.kernel; ++kh) {
             const std::int64_t ph = h * ah.stride + kh * ah.dilation;
             if (ph < patch.low[1] || ph >= patch.high[1]) continue;
-            row_pointers_[n] = patch.data + patch.origin + p * patch.plane_stride + pd * patch.d_stride + ph * patch.h_stride;
+            row_pointers_[n] = patch.data + patch.origin + p * patch.plane_stride + pd * patch.d_stride +
+                               ph * patch.h_stride;
             row_pointers_[most + n] = w == nullptr ? nullptr : w + (kd * ah.kernel + kh) * aw.kernel * 16;
             ++n;
           }

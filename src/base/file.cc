@@ -95,8 +95,8 @@ StatusOr<FileWriter> FileWriter::create(const std::filesystem::path& path) {
     if (const auto resolved = std::filesystem::canonical(path, ignored); !ignored) target = resolved;
   }
   // Not the target's name and more: that could be too long.
-  const std::filesystem::path temporary =
-      target.parent_path() / (".atc-tmp" + std::to_string(::getpid()) + "-" + std::to_string(serial.fetch_add(1)));
+  const std::filesystem::path temporary = target.parent_path() / (".atc-tmp" + std::to_string(::getpid()) +
+                                                                  "-" + std::to_string(serial.fetch_add(1)));
   const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (fd < 0) return cannot_create(path, errno);
   return FileWriter(fd, std::move(target), temporary);

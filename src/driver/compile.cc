@@ -4,6 +4,7 @@
 #include "frontend/onnx/importer.h"
 #include "om/writer.h"
 #include "passes/bind_shapes.h"
+#include "passes/operator_check.h"
 #include "passes/pass_manager.h"
 #include "passes/pipeline.h"
 #include "plan/build.h"
@@ -59,6 +60,8 @@ Status compile_model(const CompileOptions& options, CompileResult& result) {
   ATC_ASSIGN(ir::Model model, frontend::import_model(options.model));
   ir::Graph& graph = *model.graph;
   ATC_TRY(select_outputs(graph, options.out_nodes));
+  graph.sweep();
+  ATC_TRY(passes::check_operators(graph, passes::Conditionals::Skip));
   ATC_TRY(passes::bind_input_shapes(graph, bindings(options), "input_shape"));
   ATC_TRY(narrow_inputs(graph, options.input_fp16_nodes));
   ATC_TRY(cast_outputs(graph, options.output_types, options.out_nodes));

@@ -23,8 +23,9 @@ class Side {
   Side(const CopyPart& part, const Dims& strides) : part_(part), strides_(strides) {
     for (std::size_t d = 0; d < strides.size(); ++d)
       if (strides[d] != 0) order_.push_back(d);
-    std::stable_sort(order_.begin(), order_.end(),
-                     [&](std::size_t a, std::size_t b) { return std::abs(strides[a]) < std::abs(strides[b]); });
+    std::stable_sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
+      return std::abs(strides[a]) < std::abs(strides[b]);
+    });
   }
   /// The axis to grow next; none when all are whole.
   const std::size_t* frontier() const {
@@ -115,7 +116,8 @@ void choose_copy_tile(CopyPart& part, int element_bytes, std::int64_t ub_bytes, 
   // Two sets of buffers: while one is loaded the other is stored.
   auto fits = [&] {
     const TileCopy::Extents n = extents(part.tile);
-    const std::int64_t elements = std::accumulate(part.tile.begin(), part.tile.end(), std::int64_t{1}, std::multiplies<>());
+    const std::int64_t elements =
+        std::accumulate(part.tile.begin(), part.tile.end(), std::int64_t{1}, std::multiplies<>());
     return round_up(plan.load_bytes(n), 32) + round_up(plan.store_bytes(n), 32) <= ub_bytes / 2 &&
            elements * element_bytes <= target_bytes;
   };
@@ -143,7 +145,8 @@ void choose_copy_tile(CopyPart& part, int element_bytes, std::int64_t ub_bytes, 
     break;
   }
   // Even tiles: 100 in tiles of 64 are 50 and 50.
-  for (std::size_t d = 0; d < rank; ++d) part.tile[d] = ceil_div(part.dims[d], ceil_div(part.dims[d], part.tile[d]));
+  for (std::size_t d = 0; d < rank; ++d)
+    part.tile[d] = ceil_div(part.dims[d], ceil_div(part.dims[d], part.tile[d]));
 }
 
 }  // namespace atc::kernels

@@ -54,7 +54,8 @@ class Gather final : public PreparedKernel {
  public:
   Gather(const GatherTiling& tiling, DType index_type) : t_(tiling), index_type_(index_type) {}
 
-  void run(Core& core, std::span<const aicore::Gm> operands, std::int64_t first, std::int64_t last) const override {
+  void run(Core& core, std::span<const aicore::Gm> operands, std::int64_t first,
+           std::int64_t last) const override {
     if (first >= last) return;
     const GatherSpec& s = t_.spec;
     const std::int64_t e = s.element_bytes;
@@ -88,7 +89,8 @@ class Gather final : public PreparedKernel {
       if (whole) core.alias_out(*out[set], operands[2], at, g.outer * run);
       const std::int64_t from = o0 * g.outer_stride + i0;
       if (t_.local) {
-        core.copy_in(*index[set], 0, operands[1], j0 * index_bytes(index_type_), {1, g.count * index_bytes(index_type_)});
+        core.copy_in(*index[set], 0, operands[1], j0 * index_bytes(index_type_),
+                     {1, g.count * index_bytes(index_type_)});
         core.copy_in(*data[set], 0, operands[0], from * e, {1, g.outer * g.outer_stride * e});
         core.gather_local(*out[set], *data[set], *index[set], index_type_, g);
       } else {
@@ -102,7 +104,8 @@ class Gather final : public PreparedKernel {
   std::int64_t tile_key(std::int64_t tile) const override {
     const std::int64_t i = tile % t_.inner_tiles(), j = tile / t_.inner_tiles() % t_.count_tiles();
     const std::int64_t o = tile / t_.inner_tiles() / t_.count_tiles();
-    return (o + 1 == t_.outer_tiles() ? 4 : 0) + (j + 1 == t_.count_tiles() ? 2 : 0) + (i + 1 == t_.inner_tiles() ? 1 : 0);
+    return (o + 1 == t_.outer_tiles() ? 4 : 0) + (j + 1 == t_.count_tiles() ? 2 : 0) +
+           (i + 1 == t_.inner_tiles() ? 1 : 0);
   }
 
  private:
@@ -114,16 +117,19 @@ Status check_tiling(const GatherTiling& t, const std::vector<Operand>& operands)
   const GatherSpec& s = t.spec;
   const int e = s.element_bytes;
   if (operands.size() != 3) return bad_params(kName, "operand count");
-  if (e != 1 && e != 2 && e != 4 && e != 8) return bad_params(kName, "elements of " + std::to_string(e) + " bytes");
+  if (e != 1 && e != 2 && e != 4 && e != 8)
+    return bad_params(kName, "elements of " + std::to_string(e) + " bytes");
   if (operands[1].dtype != DType::I32 && operands[1].dtype != DType::I64)
     return bad_params(kName, "indices are neither i32 nor i64");
   if (!operands[2].output) return bad_params(kName, "it writes to an input");
-  if (operands[0].offset % e != 0 || operands[2].offset % e != 0 || operands[1].offset % index_bytes(operands[1].dtype) != 0)
+  if (operands[0].offset % e != 0 || operands[2].offset % e != 0 ||
+      operands[1].offset % index_bytes(operands[1].dtype) != 0)
     return bad_params(kName, "an operand is not aligned to its elements");
-  if (s.outer < 0 || s.axis < 1 || s.count < 0 || s.inner < 0) return bad_params(kName, "extent out of range");
+  if (s.outer < 0 || s.axis < 1 || s.count < 0 || s.inner < 0)
+    return bad_params(kName, "extent out of range");
   if (t.empty()) return {};
-  if (t.outer_tile < 1 || t.outer_tile > s.outer || t.count_tile < 1 || t.count_tile > s.count || t.inner_tile < 1 ||
-      t.inner_tile > s.inner || (t.local && t.inner_tile != s.inner))
+  if (t.outer_tile < 1 || t.outer_tile > s.outer || t.count_tile < 1 || t.count_tile > s.count ||
+      t.inner_tile < 1 || t.inner_tile > s.inner || (t.local && t.inner_tile != s.inner))
     return bad_params(kName, "tile out of range");
   // In bounds as dense boxes, whence no product below overflows.
   const auto row = checked_mul(s.axis, s.inner), out_row = checked_mul(s.count, s.inner);
@@ -165,7 +171,9 @@ void choose_tiles(GatherTiling& t, DType index_type, const soc::Chip& chip) {
     t.inner_tile = s.inner;
     t.count_tile = largest(s.count, [&](std::int64_t j) { return local_fits(1, j); });
     if (t.count_tile == s.count)
-      t.outer_tile = largest(s.outer, [&](std::int64_t o) { return local_fits(o, s.count) && o * (slab + s.count * row) <= 2 * target; });
+      t.outer_tile = largest(s.outer, [&](std::int64_t o) {
+        return local_fits(o, s.count) && o * (slab + s.count * row) <= 2 * target;
+      });
     return;
   }
   t.inner_tile = largest(s.inner, [&](std::int64_t i) { return i * e <= target; });

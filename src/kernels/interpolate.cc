@@ -61,11 +61,13 @@ class Interpolate final : public PreparedKernel {
  public:
   Interpolate(InterpolateTiling tiling, DType in, DType out) : t_(std::move(tiling)), in_(in), out_(out) {}
 
-  void run(Core& core, std::span<const aicore::Gm> operands, std::int64_t first, std::int64_t last) const override {
+  void run(Core& core, std::span<const aicore::Gm> operands, std::int64_t first,
+           std::int64_t last) const override {
     if (first >= last) return;
     Set sets[2];
     for (Set& set : sets) set.alloc(core, *this);
-    for (std::int64_t tile = first; tile < last; ++tile) run_tile(core, operands, sets[(tile - first) & 1], tile);
+    for (std::int64_t tile = first; tile < last; ++tile)
+      run_tile(core, operands, sets[(tile - first) & 1], tile);
   }
 
   std::int64_t tile_key(std::int64_t tile) const override {
@@ -80,7 +82,8 @@ class Interpolate final : public PreparedKernel {
     Buffer *src = nullptr, *dst = nullptr, *index = nullptr, *weight = nullptr;
     Buffer *src_stored = nullptr, *dst_stored = nullptr;  // 16-bit storage
     void alloc(Core& core, const Interpolate& k) {
-      const std::int64_t in = k.t_.in_elements(), out = k.t_.out_elements(), table = k.t_.count_tile * k.t_.taps;
+      const std::int64_t in = k.t_.in_elements(), out = k.t_.out_elements(),
+                         table = k.t_.count_tile * k.t_.taps;
       src = &core.alloc(Memory::UB, in * 4);
       dst = &core.alloc(Memory::UB, out * 4);
       index = &core.alloc(Memory::UB, table * 4);
@@ -142,18 +145,24 @@ Status check_tiling(const InterpolateTiling& t, const std::vector<Operand>& oper
     return bad_params(kName, "tables are not i32 and f32");
   if (!operands[3].output) return bad_params(kName, "it writes to an input");
   for (const Operand& o : operands)
-    if (o.offset % bytes_of(o.dtype) != 0) return bad_params(kName, "an operand is not aligned to its elements");
-  if (t.outer < 0 || t.axis < 1 || t.count < 0 || t.inner < 0 || t.taps < 1) return bad_params(kName, "extent out of range");
+    if (o.offset % bytes_of(o.dtype) != 0)
+      return bad_params(kName, "an operand is not aligned to its elements");
+  if (t.outer < 0 || t.axis < 1 || t.count < 0 || t.inner < 0 || t.taps < 1)
+    return bad_params(kName, "extent out of range");
   if (t.empty()) return {};
-  if (t.outer_tile < 1 || t.outer_tile > t.outer || t.count_tile < 1 || t.count_tile > t.count || t.inner_tile < 1 ||
-      t.inner_tile > t.inner || (t.inner_tile != t.inner && t.outer_tile != 1))
+  if (t.outer_tile < 1 || t.outer_tile > t.outer || t.count_tile < 1 || t.count_tile > t.count ||
+      t.inner_tile < 1 || t.inner_tile > t.inner || (t.inner_tile != t.inner && t.outer_tile != 1))
     return bad_params(kName, "tile out of range");
-  const auto row = checked_mul(t.axis, t.inner), out_row = checked_mul(t.count, t.inner), table = checked_mul(t.count, t.taps);
-  if (!row || !within(operands[0], bytes_of(operands[0].dtype), 0, Dims{t.outer, t.axis, t.inner}, Dims{*row, t.inner, 1}))
+  const auto row = checked_mul(t.axis, t.inner), out_row = checked_mul(t.count, t.inner),
+             table = checked_mul(t.count, t.taps);
+  if (!row || !within(operands[0], bytes_of(operands[0].dtype), 0, Dims{t.outer, t.axis, t.inner},
+                      Dims{*row, t.inner, 1}))
     return bad_params(kName, "the input is smaller than its dims");
-  if (!out_row || !within(operands[3], bytes_of(operands[3].dtype), 0, Dims{t.outer, t.count, t.inner}, Dims{*out_row, t.inner, 1}))
+  if (!out_row || !within(operands[3], bytes_of(operands[3].dtype), 0, Dims{t.outer, t.count, t.inner},
+                          Dims{*out_row, t.inner, 1}))
     return bad_params(kName, "the output is smaller than its dims");
-  if (!table || !within(operands[1], 4, 0, Dims{*table}, Dims{1}) || !within(operands[2], 4, 0, Dims{*table}, Dims{1}))
+  if (!table || !within(operands[1], 4, 0, Dims{*table}, Dims{1}) ||
+      !within(operands[2], 4, 0, Dims{*table}, Dims{1}))
     return bad_params(kName, "the tables are smaller than their dims");
   if (std::ssize(t.first) != t.count_tiles() || std::ssize(t.rows) != t.count_tiles())
     return bad_params(kName, "each tile needs its rows");
@@ -187,15 +196,16 @@ void find_rows(InterpolateTiling& t, const std::vector<std::int32_t>& index) {
   }
 }
 
-bool choose_tiles(InterpolateTiling& t, const std::vector<std::int32_t>& index, const std::vector<Operand>& operands,
-                  const soc::Chip& chip) {
+bool choose_tiles(InterpolateTiling& t, const std::vector<std::int32_t>& index,
+                  const std::vector<Operand>& operands, const soc::Chip& chip) {
   const std::int64_t share = ceil_div(t.outer * t.count * t.inner, std::max(1, chip.vector_blocks()));
   const std::int64_t target = std::clamp(share, kMinTile, kMaxTile);
   auto fits = [&] { return ub_bytes(t, operands) <= chip.ub; };
   t.outer_tile = t.count_tile = 1;
   find_rows(t, index);
   // Rows are cut only when those of one output do not fit, into whole blocks where possible.
-  for (t.inner_tile = t.inner; !fits(); t.inner_tile = t.inner_tile > 32 ? round_up(t.inner_tile / 2, 16) : t.inner_tile / 2)
+  for (t.inner_tile = t.inner; !fits();
+       t.inner_tile = t.inner_tile > 32 ? round_up(t.inner_tile / 2, 16) : t.inner_tile / 2)
     if (t.inner_tile <= 1) return false;
   for (std::int64_t pieces = 1; pieces <= t.count; pieces += std::max<std::int64_t>(1, pieces / 4)) {
     t.count_tile = ceil_div(t.count, pieces);
@@ -221,19 +231,28 @@ bool choose_tiles(InterpolateTiling& t, const std::vector<std::int32_t>& index, 
 
 }  // namespace
 
-StatusOr<Task> make_interpolate(const InterpolateSpec& spec, std::vector<Operand> operands, const soc::Chip& chip) {
-  InterpolateTiling t{.outer = spec.outer, .axis = spec.axis, .count = spec.count, .inner = spec.inner, .taps = spec.taps,
-                      .first = {}, .rows = {}};
+StatusOr<Task> make_interpolate(const InterpolateSpec& spec, std::vector<Operand> operands,
+                                const soc::Chip& chip) {
+  InterpolateTiling t{.outer = spec.outer,
+                      .axis = spec.axis,
+                      .count = spec.count,
+                      .inner = spec.inner,
+                      .taps = spec.taps,
+                      .first = {},
+                      .rows = {}};
   const auto table = checked_mul(t.count, t.taps);
-  if (!table || std::ssize(spec.index) != *table) return bad_params(kName, "there are fewer indices than taps");
+  if (!table || std::ssize(spec.index) != *table)
+    return bad_params(kName, "there are fewer indices than taps");
   for (const std::int32_t i : spec.index)
-    if (i < 0 || i >= t.axis) return bad_params(kName, "index " + std::to_string(i) + " of an axis of " + std::to_string(t.axis));
+    if (i < 0 || i >= t.axis)
+      return bad_params(kName, "index " + std::to_string(i) + " of an axis of " + std::to_string(t.axis));
   t.first.assign(static_cast<std::size_t>(std::max<std::int64_t>(t.count, 0)), 0);
   t.rows.assign(t.first.size(), 1);
   t.outer_tile = t.count_tile = t.inner_tile = 1;
   ATC_TRY(check_tiling(t, operands));
   if (!t.empty() && !choose_tiles(t, spec.index, operands, chip))
-    return bad_params(kName, "the rows of one output are larger than the Unified Buffer of " + std::string(chip.name));
+    return bad_params(
+        kName, "the rows of one output are larger than the Unified Buffer of " + std::string(chip.name));
   Task task;
   task.kernel = kName;
   task.operands = std::move(operands);
@@ -251,7 +270,8 @@ PrepareResult prepare_interpolate(const Task& task, const soc::Chip&) {
   if (!r.done()) return bad_params(kName, "they are incomplete");
   ATC_TRY(check_tiling(t, task.operands));
   ATC_TRY(check_blocks(task, t.empty() ? 0 : t.tiles()));
-  return std::unique_ptr<PreparedKernel>(new Interpolate(std::move(t), task.operands[0].dtype, task.operands[3].dtype));
+  return std::unique_ptr<PreparedKernel>(
+      new Interpolate(std::move(t), task.operands[0].dtype, task.operands[3].dtype));
 }
 
 }  // namespace atc::kernels

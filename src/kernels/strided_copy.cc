@@ -23,6 +23,7 @@ constexpr std::string_view kName = "strided_copy";
 constexpr std::int64_t kMinTileBytes = 2 * 1024;
 constexpr std::int64_t kMaxTileBytes = 64 * 1024;
 constexpr std::int64_t kBurstBytes = 64;
+constexpr std::size_t kMostListed = 1 << 16;  // elements of a list of parameters (io_list)
 constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
 
 struct CopyTiling {
@@ -60,13 +61,15 @@ class StridedCopy final : public PreparedKernel {
       std::vector<std::int64_t> key = {part.src, part.dst};
       for (const Dims* list : {&part.dims, &part.tile, &part.src_strides, &part.dst_strides})
         key.insert(key.end(), list->begin(), list->end());
-      p.shape_class = classes.try_emplace(std::move(key), static_cast<std::int64_t>(classes.size())).first->second;
+      p.shape_class =
+          classes.try_emplace(std::move(key), static_cast<std::int64_t>(classes.size())).first->second;
       parts_.push_back(p);
       tiles += part.tiles();
     }
   }
 
-  void run(Core& core, std::span<const aicore::Gm> operands, std::int64_t first, std::int64_t last) const override {
+  void run(Core& core, std::span<const aicore::Gm> operands, std::int64_t first,
+           std::int64_t last) const override {
     if (first >= last) return;
     Buffer* load[2];
     Buffer* store[2];
@@ -94,8 +97,8 @@ class StridedCopy final : public PreparedKernel {
       if (part.src < 0)
         core.fill_tile(parts_[k].copy, n, to, dst, &part.fill_bits, *store[set]);
       else
-        core.copy_tile(parts_[k].copy, n, to, dst, operands[static_cast<std::size_t>(part.src)], src, *load[set],
-                       *store[set]);
+        core.copy_tile(parts_[k].copy, n, to, dst, operands[static_cast<std::size_t>(part.src)], src,
+                       *load[set], *store[set]);
     }
   }
 
@@ -143,7 +146,9 @@ Status check_part(const CopyPart& p, int element_bytes, const std::vector<Operan
     return bad_params(kName, "the lists of a segment differ in length");
   std::int64_t elements = 1;
   for (std::size_t d = 0; d < rank; ++d) {
-    if (p.dims[d] < 1 || p.tile[d] < 1 || p.tile[d] > p.dims[d]) return bad_params(kName, "extent out of range");
+    // Axes of one element have been dropped: their strides would be bounded by nothing.
+    if (p.dims[d] < 2 || p.tile[d] < 1 || p.tile[d] > p.dims[d])
+      return bad_params(kName, "extent out of range");
     if (p.dst_strides[d] < 1) return bad_params(kName, "a destination stride is not positive");
     if (p.src < 0 && p.src_strides[d] != 0) return bad_params(kName, "a fill has a source");
     const auto product = checked_mul(elements, p.tile[d]);
@@ -153,7 +158,8 @@ Status check_part(const CopyPart& p, int element_bytes, const std::vector<Operan
   }
   if (!within(operands[static_cast<std::size_t>(p.dst)], element_bytes, p.dst_offset, p.dims, p.dst_strides))
     return bad_params(kName, "a segment leaves its destination");
-  if (p.src >= 0 && !within(operands[static_cast<std::size_t>(p.src)], element_bytes, p.src_offset, p.dims, p.src_strides))
+  if (p.src >= 0 &&
+      !within(operands[static_cast<std::size_t>(p.src)], element_bytes, p.src_offset, p.dims, p.src_strides))
     return bad_params(kName, "a segment leaves its source");
   return {};
 }
@@ -181,7 +187,8 @@ StatusOr<std::int64_t> check_tiling(const CopyTiling& t, const std::vector<Opera
 /// How many times over a part's bytes occupy Global Memory's bus, which moves whole bursts: 1 for long runs.
 std::int64_t burst_waste(const CopyPart& part, int element_bytes) {
   std::int64_t run = element_bytes;
-  for (std::size_t d = part.dims.size(); d-- > 0 && part.dst_strides[d] * element_bytes == run;) run *= part.dims[d];
+  for (std::size_t d = part.dims.size(); d-- > 0 && part.dst_strides[d] * element_bytes == run;)
+    run *= part.dims[d];
   return ceil_div(kBurstBytes, std::min(run, kBurstBytes));
 }
 
@@ -197,28 +204,35 @@ StatusOr<Task> make_strided_copy(const CopySpec& spec, std::vector<Operand> oper
       return bad_params(kName, "the lists of a segment differ in length");
     const std::int64_t count = element_count(s.dims);
     if (count == 0) continue;
-    if (count < 0 || count > INT64_MAX / 8 / kBurstBytes - total) return bad_params(kName, "extent out of range");
+    if (count < 0 || count > INT64_MAX / 8 / kBurstBytes - total)
+      return bad_params(kName, "extent out of range");
     for (std::size_t d = 0; d < rank; ++d)
-      if (s.dims[d] > 1 && s.dst_strides[d] == 0) return bad_params(kName, "a segment writes an element twice");
+      if (s.dims[d] > 1 && s.dst_strides[d] == 0)
+        return bad_params(kName, "a segment writes an element twice");
     // Before strides are multiplied: every corner is inside.
     const int operand_count = static_cast<int>(operands.size());
     if (s.src >= operand_count || s.dst < 0 || s.dst >= operand_count)
       return bad_params(kName, "it names an operand that does not exist");
-    if (!within(operands[static_cast<std::size_t>(s.dst)], t.element_bytes, s.dst_offset, s.dims, s.dst_strides))
+    if (!within(operands[static_cast<std::size_t>(s.dst)], t.element_bytes, s.dst_offset, s.dims,
+                s.dst_strides))
       return bad_params(kName, "a segment leaves its destination");
-    if (s.src >= 0 && !within(operands[static_cast<std::size_t>(s.src)], t.element_bytes, s.src_offset, s.dims, s.src_strides))
+    if (s.src >= 0 && !within(operands[static_cast<std::size_t>(s.src)], t.element_bytes, s.src_offset,
+                              s.dims, s.src_strides))
       return bad_params(kName, "a segment leaves its source");
     total += count;
     t.parts.push_back(normalise(s));
     if (t.parts.back().dims.size() > TileCopy::kMaxRank)
       return bad_params(kName, "more than 12 axes remain after merging");
   }
+  if (t.parts.size() > kMostListed) return bad_params(kName, "too many segments");
   // Every core gets two tiles where there is enough work, so that loads and stores overlap.
   std::int64_t work = 0;
   for (const CopyPart& part : t.parts) work += element_count(part.dims) * burst_waste(part, t.element_bytes);
-  const std::int64_t share = ceil_div(work * t.element_bytes, std::int64_t{2} * std::max(1, chip.vector_blocks()));
+  const std::int64_t share =
+      ceil_div(work * t.element_bytes, std::int64_t{2} * std::max(1, chip.vector_blocks()));
   for (CopyPart& part : t.parts) {
-    const std::int64_t target = std::clamp(share / burst_waste(part, t.element_bytes), kMinTileBytes, kMaxTileBytes);
+    const std::int64_t target =
+        std::clamp(share / burst_waste(part, t.element_bytes), kMinTileBytes, kMaxTileBytes);
     choose_copy_tile(part, t.element_bytes, chip.ub, target);
   }
 
@@ -241,7 +255,8 @@ PrepareResult prepare_strided_copy(const Task& task, const soc::Chip&) {
   ATC_ASSIGN(const std::int64_t tiles, check_tiling(t, task.operands));
   ATC_TRY(check_blocks(task, tiles));
   for (const Operand& o : task.operands)
-    if (o.offset % t.element_bytes != 0) return bad_params(kName, "an operand is not aligned to its elements");
+    if (o.offset % t.element_bytes != 0)
+      return bad_params(kName, "an operand is not aligned to its elements");
   return std::unique_ptr<PreparedKernel>(new StridedCopy(std::move(t)));
 }
 

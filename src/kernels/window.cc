@@ -27,7 +27,8 @@ void io_tiling(Archive& ar, WindowTiling& t) {
   ar.io(s.batch);
   ar.io(s.c1);
   for (WindowExtent& x : s.axis)
-    for (std::int64_t* v : {&x.in, &x.out, &x.kernel, &x.stride, &x.dilation, &x.pad_begin, &x.pad_end}) ar.io(*v);
+    for (std::int64_t* v : {&x.in, &x.out, &x.kernel, &x.stride, &x.dilation, &x.pad_begin, &x.pad_end})
+      ar.io(*v);
   ar.io(t.planes);
   for (std::int64_t& n : t.out) ar.io(n);
   ar.io(t.epilogue_rows);
@@ -53,10 +54,12 @@ class WindowKernel final : public PreparedKernel {
     if (!only_stores(s.epilogue)) return;
     const std::size_t k = static_cast<std::size_t>(s.epilogue.code[1].dst);
     const ConvAddress& a = s.epilogue_operands[k];
-    if (operands[base + k].dtype == DType::F32 && a.w == 16 && a.lane == 1) plain_store_ = static_cast<int>(k);
+    if (operands[base + k].dtype == DType::F32 && a.w == 16 && a.lane == 1)
+      plain_store_ = static_cast<int>(k);
   }
 
-  void run(Core& core, std::span<const aicore::Gm> operands, std::int64_t first, std::int64_t last) const override {
+  void run(Core& core, std::span<const aicore::Gm> operands, std::int64_t first,
+           std::int64_t last) const override {
     if (first >= last) return;
     Block block(core, *this);
     for (std::int64_t t = first; t < last; ++t) {
@@ -68,16 +71,17 @@ class WindowKernel final : public PreparedKernel {
       Buffer* bias = nullptr;
       if (s.kind == WindowKind::Depthwise) {
         const std::int64_t each = place.tile.taps() * 16;
-        weights = set.weights.load(core, operands[1], weight_dtype_, place.plane * each, place.tile.planes * each);
+        weights =
+            set.weights.load(core, operands[1], weight_dtype_, place.plane * each, place.tile.planes * each);
       }
       if (s.bias)
-        bias = set.bias.load(core, operands[t_.epilogue_base() - 1], bias_dtype_, place.plane * 16, place.tile.planes * 16);
+        bias = set.bias.load(core, operands[t_.epilogue_base() - 1], bias_dtype_, place.plane * 16,
+                             place.tile.planes * 16);
       const aicore::WindowPatch patch =
-          core.load_window(*set.patch, *set.staging, operands[0], (place.batch * s.c1 + place.plane) * plane_elements,
-                           dtype_, place.tile);
-      write_out(core, operands.subspan(t_.epilogue_base()), block, set, place, [&] {
-        core.window(*set.acc, patch, weights, bias, place.tile);
-      });
+          core.load_window(*set.patch, *set.staging, operands[0],
+                           (place.batch * s.c1 + place.plane) * plane_elements, dtype_, place.tile);
+      write_out(core, operands.subspan(t_.epilogue_base()), block, set, place,
+                [&] { core.window(*set.acc, patch, weights, bias, place.tile); });
     }
   }
 
@@ -126,7 +130,8 @@ class WindowKernel final : public PreparedKernel {
     }
   };
 
-  // The windows, and their results through the epilogue: in runs over which every operand's address is linear.
+  // The windows, and their results through the epilogue: in runs over which every operand's address is
+  // linear.
   template <class F>
   void write_out(Core& core, std::span<const aicore::Gm> operands, Block& block, Set& set,
                  const WindowTiling::Place& place, F windows) const {

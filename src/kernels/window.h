@@ -20,11 +20,11 @@ struct WindowExtent {
 
 /// Pooling or depthwise convolution over an NC1HWC0 tensor; arithmetic is f32 whatever the storage.
 /// Operand 0: input [N][C1][D][H][W][16], f32, f16 or bf16. Depthwise: operand 1 is the weights
-/// [C1][KD * KH * KW][16] (channel by lane), of any of these dtypes too. With `bias` the next operand is the bias
-/// [C1][16], from which the sums start. The epilogue's operand k is the task operand after those; its Acc is the
-/// result of the windows and its stores make the outputs.
-/// Max pads with -inf. An average divides by the taps within the input or, with `include_pad`, within input and
-/// padding: outputs that ceil_mode adds are partial windows.
+/// [C1][KD * KH * KW][16] (channel by lane), of any of these dtypes too. With `bias` the next operand is the
+/// bias [C1][16], from which the sums start. The epilogue's operand k is the task operand after those; its
+/// Acc is the result of the windows and its stores make the outputs. Max pads with -inf. An average divides
+/// by the taps within the input or, with `include_pad`, within input and padding: outputs that ceil_mode adds
+/// are partial windows.
 struct WindowSpec {
   WindowKind kind = WindowKind::Max;
   bool include_pad = false;
@@ -35,8 +35,8 @@ struct WindowSpec {
   VectorProgram epilogue;
 };
 
-/// Builds the task. E10041 when the spec is not consistent with its operands, or when one window (kernel times
-/// dilation) is larger than UB: such pooling is a reduction, not a window.
+/// Builds the task. E10041 when the spec is not consistent with its operands, or when one window (kernel
+/// times dilation) is larger than UB: such pooling is a reduction, not a window.
 StatusOr<Task> make_window(const WindowSpec& spec, std::vector<Operand> operands, const soc::Chip& chip);
 
 }  // namespace atc::kernels

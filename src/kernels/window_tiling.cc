@@ -41,7 +41,8 @@ std::int64_t largest(std::int64_t limit, F fits) {
 std::int64_t bytes_of(DType dtype) { return bit_width(dtype) / 8; }
 
 bool WindowTiling::empty() const {
-  return spec.batch == 0 || spec.c1 == 0 || spec.axis[0].out == 0 || spec.axis[1].out == 0 || spec.axis[2].out == 0;
+  return spec.batch == 0 || spec.c1 == 0 || spec.axis[0].out == 0 || spec.axis[1].out == 0 ||
+         spec.axis[2].out == 0;
 }
 
 aicore::WindowTile WindowTiling::geometry(std::int64_t plane_count, const std::array<std::int64_t, 3>& first,
@@ -84,7 +85,8 @@ WindowTiling::Place WindowTiling::decode(std::int64_t number) const {
 std::int64_t WindowTiling::patch_elements() const {
   const aicore::WindowTile tile = geometry(planes, {0, 0, 0}, out);
   std::int64_t n = 16;
-  for (const std::int64_t extent : {tile.planes, tile.axis[0].span(), tile.axis[1].span(), tile.axis[2].span()}) {
+  for (const std::int64_t extent :
+       {tile.planes, tile.axis[0].span(), tile.axis[1].span(), tile.axis[2].span()}) {
     const auto product = checked_mul(n, extent);
     if (!product || *product > INT64_MAX / 64) return INT64_MAX / 64;
     n = *product;
@@ -97,16 +99,17 @@ std::int64_t WindowTiling::linear_run(const aicore::WindowTile& tile) const {
   const std::int64_t w = tile.axis[2].out, h = tile.axis[1].out, d = tile.axis[0].out;
   bool over_h = true, over_d = true, over_planes = true;
   for (const ConvAddress& a : spec.epilogue_operands) {
-    over_h = over_h && (h == 1 || a.h == a.w * w);
-    over_d = over_d && (d == 1 || a.d == a.w * w * h);
-    over_planes = over_planes && (tile.planes == 1 || a.c1 == a.w * w * h * d);
+    over_h = over_h && (h == 1 || checked_mul(a.w, w) == a.h);
+    over_d = over_d && (d == 1 || checked_mul(a.w, w * h) == a.d);
+    over_planes = over_planes && (tile.planes == 1 || checked_mul(a.w, w * h * d) == a.c1);
   }
   if (!over_h) return w;
   if (!over_d) return w * h;
   return over_planes ? w * h * d * tile.planes : w * h * d;
 }
 
-std::int64_t window_ub_bytes(const WindowTiling& t, const TileProgram& epilogue, const std::vector<Operand>& operands) {
+std::int64_t window_ub_bytes(const WindowTiling& t, const TileProgram& epilogue,
+                             const std::vector<Operand>& operands) {
   const std::int64_t patch = t.patch_elements();
   auto block = [](std::int64_t bytes) { return round_up(bytes, 32); };
   std::int64_t set = block(patch * 4) + block(t.planes * t.out[0] * t.out[1] * t.out[2] * 64);
@@ -140,14 +143,17 @@ Status check_window(const WindowTiling& t, const std::vector<Operand>& operands)
   if (operands.size() != base + s.epilogue_operands.size()) return bad_params(kName, "operand count");
   if (s.bias && s.kind != WindowKind::Depthwise) return bad_params(kName, "pooling has no bias");
   for (std::size_t k = 0; k < base; ++k)
-    if (!is_storage(operands[k].dtype)) return bad_params(kName, "operand " + std::to_string(k) + " is not f32, f16 or bf16");
+    if (!is_storage(operands[k].dtype))
+      return bad_params(kName, "operand " + std::to_string(k) + " is not f32, f16 or bf16");
   for (const Operand& o : operands)
     if (o.dtype == DType::Undefined || bit_width(o.dtype) % 8 != 0 || bit_width(o.dtype) == 0 ||
         o.offset % bytes_of(o.dtype) != 0)
       return bad_params(kName, "an operand is not aligned to its elements");
-  if (s.batch < 0 || s.batch > kMostExtent || s.c1 < 0 || s.c1 > kMostExtent) return bad_params(kName, "extent out of range");
+  if (s.batch < 0 || s.batch > kMostExtent || s.c1 < 0 || s.c1 > kMostExtent)
+    return bad_params(kName, "extent out of range");
   for (const WindowExtent& x : s.axis) {
-    if (x.in < 1 || x.in > kMostExtent || x.out < 0 || x.out > kMostExtent) return bad_params(kName, "extent out of range");
+    if (x.in < 1 || x.in > kMostExtent || x.out < 0 || x.out > kMostExtent)
+      return bad_params(kName, "extent out of range");
     for (std::int64_t v : {x.kernel, x.stride, x.dilation})
       if (v < 1 || v > kMostSteps) return bad_params(kName, "kernel, stride or dilation out of range");
     for (std::int64_t v : {x.pad_begin, x.pad_end})
@@ -171,7 +177,8 @@ Status check_window(const WindowTiling& t, const std::vector<Operand>& operands)
     const auto o = checked_mul(pixels, t.out[a]);
     const auto k = checked_mul(taps, s.axis[a].kernel);
     // Room for bytes and the sets of buffers.
-    if (!n || !p || !o || !k || *p > INT64_MAX / 64 || *o > INT64_MAX / 4096 || *k > INT64_MAX / 4096 / t.planes)
+    if (!n || !p || !o || !k || *p > INT64_MAX / 64 || *o > INT64_MAX / 4096 ||
+        *k > INT64_MAX / 4096 / t.planes)
       return bad_params(kName, "too many tiles or too large ones");
     tiles = *n, patch = *p, pixels = *o, taps = *k;
   }
@@ -190,16 +197,19 @@ Status check_window(const WindowTiling& t, const std::vector<Operand>& operands)
     }
     return within(o, bytes_of(o.dtype), 0, dims, strides);
   };
-  if (!dense(operands[0], {s.batch, s.c1, d.in, h.in, w.in, 16})) return bad_params(kName, "the input is smaller than its dims");
+  if (!dense(operands[0], {s.batch, s.c1, d.in, h.in, w.in, 16}))
+    return bad_params(kName, "the input is smaller than its dims");
   if (s.kind == WindowKind::Depthwise && !dense(operands[1], {s.c1, taps, 16}))
     return bad_params(kName, "there are fewer weights than taps");
-  if (s.bias && !dense(operands[base - 1], {s.c1, 16})) return bad_params(kName, "the bias is smaller than its dims");
+  if (s.bias && !dense(operands[base - 1], {s.c1, 16}))
+    return bad_params(kName, "the bias is smaller than its dims");
   for (std::size_t k = 0; k < s.epilogue_operands.size(); ++k) {
     const ConvAddress& a = s.epilogue_operands[k];
     const Operand& o = operands[base + k];
     if (!within(o, bytes_of(o.dtype), a.offset, Dims{s.batch, s.c1, d.out, h.out, w.out, 16},
                 Dims{a.n, a.c1, a.d, a.h, a.w, a.lane}))
-      return bad_params(kName, "the program's operand " + std::to_string(k) + " is smaller than its addresses");
+      return bad_params(kName,
+                        "the program's operand " + std::to_string(k) + " is smaller than its addresses");
   }
   for (const VecInstr& i : s.epilogue.code)
     if (i.op == VecOp::Store && i.dst >= 0 && static_cast<std::size_t>(i.dst) < s.epilogue_operands.size() &&
@@ -247,7 +257,8 @@ bool choose_window_tile(WindowTiling& t, const TileProgram& epilogue, const std:
   t.planes = 1;
   t.out = {1, 1, 1};
   if (!fits()) return false;
-  const std::int64_t share = ceil_div(s.batch * s.c1 * s.axis[0].out * s.axis[1].out * w, std::max(1, chip.vector_blocks()));
+  const std::int64_t share =
+      ceil_div(s.batch * s.c1 * s.axis[0].out * s.axis[1].out * w, std::max(1, chip.vector_blocks()));
   const std::int64_t taps = s.axis[0].kernel * s.axis[1].kernel * s.axis[2].kernel;
   const std::int64_t few = std::clamp<std::int64_t>(kFewTaps / taps, 1, kManyPixels);
   WindowTiling best = t;
@@ -258,7 +269,8 @@ bool choose_window_tile(WindowTiling& t, const TileProgram& epilogue, const std:
     limit = std::max(std::clamp(share * percent / 100, few, kManyPixels), w);
     t.planes = 1;
     t.out = {1, 1, 1};
-    if (grow(t.out[2], w) && grow(t.out[1], s.axis[1].out) && grow(t.out[0], s.axis[0].out)) grow(t.planes, s.c1);
+    if (grow(t.out[2], w) && grow(t.out[1], s.axis[1].out) && grow(t.out[0], s.axis[0].out))
+      grow(t.planes, s.c1);
     if (!fits()) continue;
     const std::int64_t cycles = estimate(t, chip);
     if (cycles < best_cycles) {

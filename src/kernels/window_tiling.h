@@ -9,9 +9,9 @@ namespace atc::kernels {
 /// outside it have extent 1 in the tile, so that a tile's outputs are one run of pixels in each plane.
 struct WindowTiling {
   WindowSpec spec;
-  std::int64_t planes = 1;                     ///< C1 blocks of a tile
+  std::int64_t planes = 1;                      ///< C1 blocks of a tile
   std::array<std::int64_t, 3> out = {1, 1, 1};  ///< outputs of a tile along D, H, W
-  std::int64_t epilogue_rows = 1;              ///< pixels of the epilogue at once
+  std::int64_t epilogue_rows = 1;               ///< pixels of the epilogue at once
 
   std::int64_t plane_tiles() const { return ceil_div(spec.c1, planes); }
   std::int64_t axis_tiles(std::size_t a) const { return ceil_div(spec.axis[a].out, out[a]); }
@@ -19,7 +19,9 @@ struct WindowTiling {
     return spec.batch * plane_tiles() * axis_tiles(0) * axis_tiles(1) * axis_tiles(2);
   }
   bool empty() const;
-  std::size_t epilogue_base() const { return 1 + (spec.kind == WindowKind::Depthwise ? 1 : 0) + (spec.bias ? 1 : 0); }
+  std::size_t epilogue_base() const {
+    return 1 + (spec.kind == WindowKind::Depthwise ? 1 : 0) + (spec.bias ? 1 : 0);
+  }
 
   /// A tile: where it is, and its geometry for the core.
   struct Place {
@@ -40,7 +42,8 @@ struct WindowTiling {
 
 std::int64_t bytes_of(DType dtype);
 /// UB that two sets of a tile's buffers take, the epilogue's included.
-std::int64_t window_ub_bytes(const WindowTiling& t, const TileProgram& epilogue, const std::vector<Operand>& operands);
+std::int64_t window_ub_bytes(const WindowTiling& t, const TileProgram& epilogue,
+                             const std::vector<Operand>& operands);
 
 Status check_window(const WindowTiling& t, const std::vector<Operand>& operands);
 StatusOr<TileProgram> window_epilogue(const WindowSpec& spec, const std::vector<Operand>& operands);

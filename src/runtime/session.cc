@@ -215,10 +215,20 @@ void Session::run_ai_core(std::size_t index) {
 
 Status Session::run_ai_cpu(std::size_t index) {
   const plan::PlanTask& task = prepared_->plan.tasks[index];
+  const ir::Graph& graph = *prepared_->tasks[index].graph;
   std::vector<Tensor> inputs;
-  for (const int tensor : task.inputs) inputs.push_back(view(tensor));
-  ATC_ASSIGN(const std::vector<Tensor> outputs, evaluate_reference(*prepared_->tasks[index].graph, inputs));
-  for (std::size_t i = 0; i < task.outputs.size(); ++i) ATC_TRY(store(task.outputs[i], outputs[i], task, i));
+  for (std::size_t i = 0; i < task.inputs.size(); ++i) {
+    inputs.push_back(view(task.inputs[i]));
+    // A reshape is no task of its own: the tensor may have another shape than its reader sees.
+    const ir::TensorType& type = graph.inputs()[i]->type;
+    if (!type.is_static()) continue;
+    ATC_CHECK(element_count(type.dims()) == inputs.back().count(),
+              "input " + std::to_string(i) + " of '" + task.name + "' has another size than its tensor");
+    inputs.back().shape = type.dims();
+  }
+  ATC_ASSIGN(const std::vector<Tensor> outputs, evaluate_reference(graph, inputs));
+  for (std::size_t i = 0; i < task.outputs.size(); ++i)
+    ATC_TRY(store(task.outputs[i], outputs[i], task, graph, i));
   return {};
 }
 
@@ -236,13 +246,17 @@ Tensor Session::view(int index) const {
   return t;
 }
 
-Status Session::store(int index, const Tensor& value, const plan::PlanTask& task, std::size_t output) {
+Status Session::store(int index, const Tensor& value, const plan::PlanTask& task, const ir::Graph& graph,
+                      std::size_t output) {
   const plan::PlanTensor& tensor = prepared_->plan.tensors.at(static_cast<std::size_t>(index));
-  if (value.dtype != tensor.dtype || value.shape != tensor.shape)
+  // As with inputs, the tensor may be another shape's name for the same elements.
+  const ir::TensorType& type = graph.outputs()[output]->type;
+  const Dims expected = type.is_static() ? type.dims() : tensor.shape;
+  if (value.dtype != tensor.dtype || value.shape != expected || value.count() != element_count(tensor.shape))
     return Status::error("E10055", "output " + std::to_string(output) + " of '" + task.name + "' (" +
                                        task.op_type + ") is " + type_text(value.dtype, value.shape) +
                                        " with this data, the plan holds " +
-                                       type_text(tensor.dtype, tensor.shape));
+                                       type_text(tensor.dtype, expected));
   if (tensor.dtype == DType::String) {
     strings_[static_cast<std::size_t>(index)] = value;
     return {};

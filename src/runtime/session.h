@@ -60,7 +60,8 @@ class Session {
   Status run_ai_cpu(std::size_t index);
   std::byte* address(const plan::PlanTensor& tensor, std::int64_t offset, std::int64_t bytes) const;
   Tensor view(int tensor) const;
-  Status store(int tensor, const Tensor& value, const plan::PlanTask& task, std::size_t output);
+  Status store(int tensor, const Tensor& value, const plan::PlanTask& task, const ir::Graph& graph,
+               std::size_t output);
   std::vector<Tensor> collect_outputs() const;
 
   std::shared_ptr<const PreparedPlan> prepared_;

@@ -49,7 +49,7 @@ TEST(OptionMutation, EveryOutcomeIsAValueOrOneDiagnostic) {
   std::mt19937 random(20240607);
   int accepted = 0;
   int refused = 0;
-  for (int i = 0; i < 20000; ++i) {
+  for (int i = 0; i < 6000; ++i) {
     std::vector<std::string> words = {"--model=m.onnx", "--framework=5", "--output=o",
                                       "--soc_version=Ascend310", "--input_format=ND"};
     words.push_back(mutated(kSeeds[random() % kSeeds.size()], random));
@@ -74,8 +74,8 @@ TEST(OptionMutation, EveryOutcomeIsAValueOrOneDiagnostic) {
       for (const std::int64_t number : gear) ASSERT_GE(number, 1);
     for (const OutNode& node : (*options).out_nodes) ASSERT_FALSE(node.name.empty());
   }
-  EXPECT_GT(accepted, 500);
-  EXPECT_GT(refused, 5000);
+  EXPECT_GT(accepted, 150);
+  EXPECT_GT(refused, 1500);
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ Problem random_problem(const GatherSpec& s, DType index_type, bool beyond, std::
   for (std::byte& b : p.memory[data]) b = static_cast<std::byte>(rng());
   for (std::int64_t j = 0; j < s.count; ++j) {
     std::int64_t i = static_cast<std::int64_t>(rng() % static_cast<std::uint64_t>(2 * s.axis)) - s.axis;
-    if (beyond && rng() % 4 == 0) i = rng() % 2 == 0 ? s.axis + static_cast<std::int64_t>(rng() % 1000) : -s.axis - 1;
+    if (beyond && rng() % 4 == 0)
+      i = rng() % 2 == 0 ? s.axis + static_cast<std::int64_t>(rng() % 1000) : -s.axis - 1;
     p.indices.push_back(i);
   }
   const int index = p.memory.add(from_int64s(index_type, {s.count}, p.indices));
@@ -81,12 +82,12 @@ TEST(Gather, RandomShapes) {
 
 TEST(Gather, LargeShapes) {
   std::mt19937 rng(2);
-  expect_gathers({4, 1, 1000, 77, 128}, DType::I64, false, rng);      // an embedding
-  expect_gathers({2, 3, 50, 1, 40000}, DType::I64, false, rng);       // rows longer than UB
-  expect_gathers({4, 300, 40, 100, 1}, DType::I32, false, rng);       // the last axis
-  expect_gathers({4, 1, 100000, 500, 1}, DType::I64, true, rng);      // short rows of a long axis
-  expect_gathers({2, 1, 300, 70000, 1}, DType::I32, true, rng);       // more indices than fit in UB
-  expect_gathers({8, 2000, 10, 1, 3}, DType::I64, false, rng);        // one index
+  expect_gathers({4, 1, 1000, 77, 128}, DType::I64, false, rng);  // an embedding
+  expect_gathers({2, 3, 50, 1, 40000}, DType::I64, false, rng);   // rows longer than UB
+  expect_gathers({4, 300, 40, 100, 1}, DType::I32, false, rng);   // the last axis
+  expect_gathers({4, 1, 100000, 500, 1}, DType::I64, true, rng);  // short rows of a long axis
+  expect_gathers({2, 1, 300, 70000, 1}, DType::I32, true, rng);   // more indices than fit in UB
+  expect_gathers({8, 2000, 10, 1, 3}, DType::I64, false, rng);    // one index
 }
 
 TEST(Gather, NothingToGather) {
@@ -107,11 +108,14 @@ TEST(Gather, RefusesWhatDoesNotFit) {
   };
   EXPECT_EQ(status([](auto&, auto&) {}), "");
   EXPECT_NE(status([](auto& g, auto&) { g.axis = 6; }).find("data is smaller"), std::string::npos);
-  EXPECT_NE(status([](auto& g, auto&) { g.outer = INT64_MAX / 2; }).find("data is smaller"), std::string::npos);
+  EXPECT_NE(status([](auto& g, auto&) { g.outer = INT64_MAX / 2; }).find("data is smaller"),
+            std::string::npos);
   EXPECT_NE(status([](auto& g, auto&) { g.count = 7; }).find("fewer indices"), std::string::npos);
   EXPECT_NE(status([](auto&, auto& o) { o[2].bytes -= 4; }).find("output is smaller"), std::string::npos);
-  EXPECT_NE(status([](auto&, auto& o) { o[1].dtype = DType::F32; }).find("neither i32 nor i64"), std::string::npos);
-  EXPECT_NE(status([](auto&, auto& o) { o[2].output = false; }).find("writes to an input"), std::string::npos);
+  EXPECT_NE(status([](auto&, auto& o) { o[1].dtype = DType::F32; }).find("neither i32 nor i64"),
+            std::string::npos);
+  EXPECT_NE(status([](auto&, auto& o) { o[2].output = false; }).find("writes to an input"),
+            std::string::npos);
   EXPECT_NE(status([](auto& g, auto&) { g.element_bytes = 3; }).find("3 bytes"), std::string::npos);
 }
 

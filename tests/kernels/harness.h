@@ -65,8 +65,8 @@ struct RunResult {
 };
 
 /// Runs the blocks of a prepared task one after the other. InternalError passes through.
-inline RunResult run_prepared(const PreparedKernel& kernel, const Task& task, const soc::Chip& chip, Memory& memory,
-                              aicore::Values values, bool timing = false) {
+inline RunResult run_prepared(const PreparedKernel& kernel, const Task& task, const soc::Chip& chip,
+                              Memory& memory, aicore::Values values, bool timing = false) {
   std::vector<aicore::Gm> operands;
   for (const Operand& o : task.operands) {
     std::byte* data = values == aicore::Values::None ? nullptr : memory[o.tensor].data() + o.offset;
@@ -97,8 +97,8 @@ inline RunResult run_task(const Task& task, const soc::Chip& chip, Memory& memor
   return run_task(def->prepare, task, chip, memory, values, timing);
 }
 
-/// What every template must hold: Literal and Fast leave equal bytes everywhere, and a dry run takes the cycles of
-/// a run. Returns what is wrong, "" if nothing. `memory` is left as Fast leaves it.
+/// What every template must hold: Literal and Fast leave equal bytes everywhere, and a dry run takes the
+/// cycles of a run. Returns what is wrong, "" if nothing. `memory` is left as Fast leaves it.
 inline std::string check_modes(Prepare prepare, const Task& task, const soc::Chip& chip, Memory& memory) {
   using aicore::Values;
   Memory literal = memory, timed = memory, none = memory;
@@ -118,8 +118,8 @@ inline std::string check_modes(Prepare prepare, const Task& task, const soc::Chi
 
 /// Flips values of the parameters at random: prepare must refuse them or give a kernel that runs within its
 /// operands (InternalError counts as refusal). Returns how many were refused by prepare.
-inline int fuzz_params(Prepare prepare, const Task& good, const soc::Chip& chip, const Memory& memory, int rounds,
-                       std::uint32_t seed) {
+inline int fuzz_params(Prepare prepare, const Task& good, const soc::Chip& chip, const Memory& memory,
+                       int rounds, std::uint32_t seed) {
   std::mt19937 rng(seed);
   int refused = 0;
   for (int i = 0; i < rounds; ++i) {
@@ -160,7 +160,8 @@ inline int fuzz_params(Prepare prepare, const Task& good, const soc::Chip& chip,
       // Corrupted tilings may make very many tiles; a few show whether they stay inside.
       std::int64_t last = std::min<std::int64_t>(task.block_tiles.back(), 64);
       task.block_tiles = {0, last};
-      run_prepared(**kernel, task, chip, scratch, i % 2 == 0 ? aicore::Values::Fast : aicore::Values::Literal);
+      run_prepared(**kernel, task, chip, scratch,
+                   i % 2 == 0 ? aicore::Values::Fast : aicore::Values::Literal);
     } catch (const InternalError&) {
     }
   }

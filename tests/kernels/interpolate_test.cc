@@ -29,7 +29,8 @@ Problem random_problem(InterpolateSpec s, DType in, DType out, std::int64_t spre
     for (std::int64_t t = 0; t < spec.taps; ++t) {
       const std::int64_t any = static_cast<std::int64_t>(rng() % static_cast<std::uint64_t>(spec.axis));
       const std::int64_t near = center + t - spec.taps / 2;
-      spec.index.push_back(static_cast<std::int32_t>(spread == 0 ? any : std::clamp<std::int64_t>(near, 0, spec.axis - 1)));
+      spec.index.push_back(
+          static_cast<std::int32_t>(spread == 0 ? any : std::clamp<std::int64_t>(near, 0, spec.axis - 1)));
     }
   }
   const Dims table = {spec.count, spec.taps};
@@ -39,17 +40,21 @@ Problem random_problem(InterpolateSpec s, DType in, DType out, std::int64_t spre
   const int weight = p.memory.add(random_tensor(DType::F32, table, rng, 1.0));
   for (float& w : p.memory.as<float>(weight))
     if (rng() % 8 == 0) w = 0;
-  const int y = p.memory.add(static_cast<std::size_t>(spec.outer * spec.count * spec.inner * bit_width(out) / 8));
-  p.operands = {p.memory.operand(x, in), p.memory.operand(index, DType::I32), p.memory.operand(weight, DType::F32),
-                p.memory.operand(y, out, true)};
+  const int y =
+      p.memory.add(static_cast<std::size_t>(spec.outer * spec.count * spec.inner * bit_width(out) / 8));
+  p.operands = {p.memory.operand(x, in), p.memory.operand(index, DType::I32),
+                p.memory.operand(weight, DType::F32), p.memory.operand(y, out, true)};
   return p;
 }
 
-std::string name_of(const InterpolateSpec& s) { return to_string(Dims{s.outer, s.axis, s.count, s.inner, s.taps}); }
+std::string name_of(const InterpolateSpec& s) {
+  return to_string(Dims{s.outer, s.axis, s.count, s.inner, s.taps});
+}
 
 void expect_result(const Problem& p) {
   const InterpolateSpec& s = p.spec;
-  const auto x = floats(p.memory, 0, p.in), w = floats(p.memory, 2, DType::F32), y = floats(p.memory, 3, p.out);
+  const auto x = floats(p.memory, 0, p.in), w = floats(p.memory, 2, DType::F32),
+             y = floats(p.memory, 3, p.out);
   const double relative = p.out == DType::F32 ? 1e-5 : p.out == DType::F16 ? 1e-3 : 8e-3;
   for (std::int64_t o = 0; o < s.outer; ++o)
     for (std::int64_t j = 0; j < s.count; ++j)
@@ -82,7 +87,9 @@ TEST(Interpolate, RandomShapes) {
   std::mt19937 rng(1);
   for (int i = 0; i < 200; ++i) {
     InterpolateSpec s;
-    auto pick = [&](std::int64_t most) { return 1 + static_cast<std::int64_t>(rng() % static_cast<std::uint64_t>(most)); };
+    auto pick = [&](std::int64_t most) {
+      return 1 + static_cast<std::int64_t>(rng() % static_cast<std::uint64_t>(most));
+    };
     s.outer = pick(9);
     s.axis = pick(50);
     s.count = pick(90);
@@ -96,11 +103,11 @@ TEST(Interpolate, RandomShapes) {
 TEST(Interpolate, LargeShapes) {
   std::mt19937 rng(2);
   const auto f32 = DType::F32, f16 = DType::F16;
-  expect_interpolates({4, 80, 160, 160 * 16, 2, {}}, f32, f32, 1, rng);    // H of a feature map
-  expect_interpolates({4 * 40, 40, 80, 16, 2, {}}, f16, f16, 1, rng);      // W of one
-  expect_interpolates({300, 224, 448, 1, 4, {}}, f32, f16, 1, rng);        // W of a planar image
-  expect_interpolates({1, 700, 70, 3000, 40, {}}, f32, f32, 1, rng);       // antialiased reduction
-  expect_interpolates({1, 2000, 5, 1000, 2, {}}, f32, f32, 0, rng);        // rows far apart: cut along inner
+  expect_interpolates({4, 80, 160, 160 * 16, 2, {}}, f32, f32, 1, rng);  // H of a feature map
+  expect_interpolates({4 * 40, 40, 80, 16, 2, {}}, f16, f16, 1, rng);    // W of one
+  expect_interpolates({300, 224, 448, 1, 4, {}}, f32, f16, 1, rng);      // W of a planar image
+  expect_interpolates({1, 700, 70, 3000, 40, {}}, f32, f32, 1, rng);     // antialiased reduction
+  expect_interpolates({1, 2000, 5, 1000, 2, {}}, f32, f32, 0, rng);      // rows far apart: cut along inner
   expect_interpolates({1, 3, 100000, 1, 2, {}}, f32, f32, 1, rng);
 }
 
@@ -115,9 +122,10 @@ TEST(Interpolate, OneTapOfWeightOneCopies) {
   ASSERT_TRUE(run_task(prepare_interpolate, *task, chip(), p.memory, Values::Fast).status.ok());
   for (std::int64_t o = 0; o < 3; ++o)
     for (std::int64_t j = 0; j < 21; ++j)
-      EXPECT_EQ(std::memcmp(p.memory[3].data() + (o * 21 + j) * 20,
-                            p.memory[0].data() + (o * 7 + p.spec.index[static_cast<std::size_t>(j)]) * 20, 20),
-                0);
+      EXPECT_EQ(
+          std::memcmp(p.memory[3].data() + (o * 21 + j) * 20,
+                      p.memory[0].data() + (o * 7 + p.spec.index[static_cast<std::size_t>(j)]) * 20, 20),
+          0);
 }
 
 TEST(Interpolate, UnusedTapsMayHoldAnything) {
@@ -141,17 +149,23 @@ TEST(Interpolate, RefusesWhatDoesNotFit) {
     return make_interpolate(spec, operands, chip()).status().to_string();
   };
   EXPECT_EQ(status([](auto&, auto&) {}), "");
-  EXPECT_NE(status([](auto& s, auto&) { s.index[3] = 10; }).find("index 10 of an axis of 10"), std::string::npos);
+  EXPECT_NE(status([](auto& s, auto&) { s.index[3] = 10; }).find("index 10 of an axis of 10"),
+            std::string::npos);
   EXPECT_NE(status([](auto& s, auto&) { s.index.pop_back(); }).find("fewer indices"), std::string::npos);
   EXPECT_NE(status([](auto& s, auto&) { s.axis = 11; }).find("input is smaller"), std::string::npos);
   EXPECT_NE(status([](auto& s, auto&) { s.outer = INT64_MAX / 4; }).find("smaller"), std::string::npos);
   EXPECT_NE(status([](auto&, auto& o) { o[3].bytes -= 4; }).find("output is smaller"), std::string::npos);
   EXPECT_NE(status([](auto&, auto& o) { o[2].bytes -= 4; }).find("tables are smaller"), std::string::npos);
-  EXPECT_NE(status([](auto&, auto& o) { o[0].dtype = DType::I32; }).find("not f32, f16 or bf16"), std::string::npos);
-  EXPECT_NE(status([](auto&, auto& o) { o[3].output = false; }).find("writes to an input"), std::string::npos);
+  EXPECT_NE(status([](auto&, auto& o) { o[0].dtype = DType::I32; }).find("not f32, f16 or bf16"),
+            std::string::npos);
+  EXPECT_NE(status([](auto&, auto& o) { o[3].output = false; }).find("writes to an input"),
+            std::string::npos);
   Problem wide = random_problem({1, 200000, 1, 1, 2, {}}, DType::F32, DType::F32, 1, rng);
   wide.spec.index = {0, 199999};
-  EXPECT_NE(make_interpolate(wide.spec, wide.operands, chip()).status().to_string().find("larger than the Unified Buffer"),
+  EXPECT_NE(make_interpolate(wide.spec, wide.operands, chip())
+                .status()
+                .to_string()
+                .find("larger than the Unified Buffer"),
             std::string::npos);
 }
 

@@ -47,8 +47,8 @@ int add_random(Memory& m, std::int64_t elements, int e, std::mt19937& rng) {
   return t;
 }
 
-void expect_copies(const CopySpec& spec, Memory m, const std::vector<Operand>& operands, const std::string& what,
-                   std::string_view soc = "Ascend910B3") {
+void expect_copies(const CopySpec& spec, Memory m, const std::vector<Operand>& operands,
+                   const std::string& what, std::string_view soc = "Ascend910B3") {
   Memory expected = m;
   reference(spec, expected, operands);
   auto task = make_strided_copy(spec, operands, chip(soc));
@@ -75,7 +75,8 @@ void expect_transposes(const Dims& dims, const std::vector<std::size_t>& perm, i
   const int dst = m.add(m[src].size());
   std::string what = "transpose of " + to_string(dims) + " e" + std::to_string(e) + " by";
   for (std::size_t p : perm) what += " " + std::to_string(p);
-  expect_copies({e, {transposed(dims, perm)}}, m, {m.operand(src, dtype_of(e)), m.operand(dst, dtype_of(e), true)}, what);
+  expect_copies({e, {transposed(dims, perm)}}, m,
+                {m.operand(src, dtype_of(e)), m.operand(dst, dtype_of(e), true)}, what);
 }
 
 TEST(StridedCopy, Transposes) {
@@ -129,7 +130,8 @@ TEST(StridedCopy, SlicesStepsBackwardsAndBroadcasts) {
         case 1:  // repeated
           s.dims.push_back(1 + static_cast<std::int64_t>(rng() % 20));
           s.src_strides.push_back(0);
-          s.src_offset += static_cast<std::int64_t>(rng() % static_cast<std::uint64_t>(source[d])) * strides[d];
+          s.src_offset +=
+              static_cast<std::int64_t>(rng() % static_cast<std::uint64_t>(source[d])) * strides[d];
           break;
         default:
           s.dims.push_back(n);
@@ -160,14 +162,16 @@ TEST(StridedCopy, SlicesStepsBackwardsAndBroadcasts) {
 TEST(StridedCopy, ConcatPadAndSplitOffsets) {
   std::mt19937 rng(4);
   Memory m;
-  const int a = add_random(m, 5 * 7 * 11, 4, rng), b = add_random(m, 5 * 1 * 11, 4, rng), c = m.add(5 * 10 * 11 * 4);
+  const int a = add_random(m, 5 * 7 * 11, 4, rng), b = add_random(m, 5 * 1 * 11, 4, rng),
+            c = m.add(5 * 10 * 11 * 4);
   CopySpec spec;
   spec.element_bytes = 4;
   spec.segments.push_back({0, 2, {5, 7, 11}, 0, {77, 11, 1}, 0, {110, 11, 1}, 0});
   spec.segments.push_back({1, 2, {5, 1, 11}, 0, {11, 11, 1}, 77, {110, 11, 1}, 0});
   spec.segments.push_back({-1, 2, {5, 2, 11}, 0, {}, 88, {110, 11, 1}, 0x3f800000});
   spec.segments.push_back({-1, 2, {5, 0, 11}, 0, {}, 88, {110, 11, 1}, 0x3f800000});
-  expect_copies(spec, m, {m.operand(a, DType::F32), m.operand(b, DType::F32), m.operand(c, DType::F32, true)}, "concat");
+  expect_copies(spec, m, {m.operand(a, DType::F32), m.operand(b, DType::F32), m.operand(c, DType::F32, true)},
+                "concat");
 }
 
 /// NCHW to NC1HWC0 and back; the last block has `c % 16` lanes.
@@ -176,7 +180,8 @@ TEST(StridedCopy, ConvertsToC0BlocksAndBack) {
   struct Case {
     std::int64_t n, c, hw;
   };
-  for (const Case& t : {Case{2, 3, 50}, Case{1, 16, 49}, Case{2, 40, 33}, Case{1, 64, 1}, Case{1, 3, 4096}, Case{1, 1, 7}}) {
+  for (const Case& t :
+       {Case{2, 3, 50}, Case{1, 16, 49}, Case{2, 40, 33}, Case{1, 64, 1}, Case{1, 3, 4096}, Case{1, 1, 7}}) {
     for (int e : {2, 4}) {
       const std::int64_t c1 = (t.c + 15) / 16, whole = t.c / 16, rest = t.c % 16;
       Memory m;
@@ -184,14 +189,28 @@ TEST(StridedCopy, ConvertsToC0BlocksAndBack) {
       const int blocked = m.add(static_cast<std::size_t>(t.n * c1 * t.hw * 16 * e));
       const int again = m.add(m[nchw].size());
       CopySpec to{e, {}}, back{e, {}};
-      to.segments.push_back({0, 1, {t.n, whole, t.hw, 16}, 0, {t.c * t.hw, 16 * t.hw, 1, t.hw}, 0,
-                             {c1 * t.hw * 16, t.hw * 16, 16, 1}, 0});
+      to.segments.push_back({0,
+                             1,
+                             {t.n, whole, t.hw, 16},
+                             0,
+                             {t.c * t.hw, 16 * t.hw, 1, t.hw},
+                             0,
+                             {c1 * t.hw * 16, t.hw * 16, 16, 1},
+                             0});
       if (rest != 0) {
-        to.segments.push_back({0, 1, {t.n, t.hw, rest}, whole * 16 * t.hw, {t.c * t.hw, 1, t.hw}, whole * t.hw * 16,
-                               {c1 * t.hw * 16, 16, 1}, 0});
-        to.segments.push_back({-1, 1, {t.n, t.hw, 16 - rest}, 0, {}, whole * t.hw * 16 + rest, {c1 * t.hw * 16, 16, 1}, 0});
+        to.segments.push_back({0,
+                               1,
+                               {t.n, t.hw, rest},
+                               whole * 16 * t.hw,
+                               {t.c * t.hw, 1, t.hw},
+                               whole * t.hw * 16,
+                               {c1 * t.hw * 16, 16, 1},
+                               0});
+        to.segments.push_back(
+            {-1, 1, {t.n, t.hw, 16 - rest}, 0, {}, whole * t.hw * 16 + rest, {c1 * t.hw * 16, 16, 1}, 0});
       }
-      const std::vector<Operand> operands = {m.operand(nchw, dtype_of(e)), m.operand(blocked, dtype_of(e), true)};
+      const std::vector<Operand> operands = {m.operand(nchw, dtype_of(e)),
+                                             m.operand(blocked, dtype_of(e), true)};
       expect_copies(to, m, operands, "to blocks");
       reference(to, m, operands);
       for (CopySegment s : to.segments) {
@@ -200,7 +219,8 @@ TEST(StridedCopy, ConvertsToC0BlocksAndBack) {
         std::swap(s.src_strides, s.dst_strides);
         back.segments.push_back(s);
       }
-      const std::vector<Operand> reverse = {m.operand(blocked, dtype_of(e)), m.operand(again, dtype_of(e), true)};
+      const std::vector<Operand> reverse = {m.operand(blocked, dtype_of(e)),
+                                            m.operand(again, dtype_of(e), true)};
       expect_copies(back, m, reverse, "from blocks", "Ascend310P3");
       reference(back, m, reverse);
       EXPECT_EQ(m[again], m[nchw]);
@@ -240,7 +260,9 @@ TEST(StridedCopy, RefusesWhatLeavesItsOperands) {
   Memory m;
   const int src = m.add(400), dst = m.add(400);
   const std::vector<Operand> operands = {m.operand(src, DType::F32), m.operand(dst, DType::F32, true)};
-  auto status = [&](CopySegment s) { return make_strided_copy({4, {std::move(s)}}, operands, chip()).status().to_string(); };
+  auto status = [&](CopySegment s) {
+    return make_strided_copy({4, {std::move(s)}}, operands, chip()).status().to_string();
+  };
   EXPECT_EQ(status({0, 1, {100}, 0, {1}, 0, {1}, 0}), "");
   EXPECT_NE(status({0, 1, {100}, 1, {1}, 0, {1}, 0}).find("leaves its source"), std::string::npos);
   EXPECT_NE(status({0, 1, {100}, 0, {1}, 1, {1}, 0}).find("leaves its destination"), std::string::npos);

@@ -161,17 +161,12 @@ TEST(VectorKernel, TilesThatDoNotFitAreInternalErrors) {
 TEST(VectorKernel, CorruptedTilesChangeTheOutput) {
   Case c = simple_add();
   Task task = c.task(chip());
-  Memory good = c.memory;
+  Memory good = c.memory, bad = c.memory;
   ASSERT_TRUE(run_task(prepare_vector_program, task, chip(), good, aicore::Values::Fast).status.ok());
   ASSERT_GT(task.block_tiles.size(), 3U);
-  task.block_tiles[1] = task.block_tiles[0];
-  Memory bad = c.memory;
-  task.block_tiles[2] = task.block_tiles[1];
+  task.block_tiles.back() -= 1;  // the last block loses a tile to nobody
   ASSERT_TRUE(run_task(prepare_vector_program, task, chip(), bad, aicore::Values::Fast).status.ok());
-  // The second and third blocks have lost tiles to nobody or to a neighbour that starts too early.
-  task.block_tiles.back() -= 1;
-  Memory lost = c.memory;
-  if (run_task(prepare_vector_program, task, chip(), lost, aicore::Values::Fast).status.ok()) EXPECT_FALSE(lost == good);
+  EXPECT_FALSE(bad == good);
 }
 
 TEST(VectorKernel, FuzzedParametersNeverEscape) {
@@ -236,10 +231,8 @@ TEST(VectorUnit, SpecialValuesFollowIeee) {
     const auto got = floats(c.memory, out, DType::F32);
     for (std::size_t i = 0; i < 5; ++i) {
       const float want = row.f(static_cast<float>(x[i]));
-      if (std::isnan(want))
-        EXPECT_TRUE(std::isnan(got[i])) << aicore::name(row.op) << x[i];
-      else
-        EXPECT_EQ(got[i], want) << aicore::name(row.op) << x[i];
+      const bool same = std::isnan(want) ? std::isnan(got[i]) : got[i] == want;
+      EXPECT_TRUE(same) << aicore::name(row.op) << "(" << x[i] << ") is " << got[i] << ", not " << want;
     }
   }
 }

@@ -55,19 +55,21 @@ std::vector<double> naive(const WindowSpec& s, const std::vector<float>& x, cons
                 for (std::int64_t kw = 0; kw < aw.kernel; ++kw, ++tap) {
                   counted += taps_of(ad, d, s.include_pad, kd) && taps_of(ah, h, s.include_pad, kh) &&
                              taps_of(aw, v, s.include_pad, kw);
-                  if (!taps_of(ad, d, false, kd) || !taps_of(ah, h, false, kh) || !taps_of(aw, v, false, kw)) continue;
+                  if (!taps_of(ad, d, false, kd) || !taps_of(ah, h, false, kh) || !taps_of(aw, v, false, kw))
+                    continue;
                   const std::int64_t id = d * ad.stride - ad.pad_begin + kd * ad.dilation;
                   const std::int64_t ih = h * ah.stride - ah.pad_begin + kh * ah.dilation;
                   const std::int64_t iw = v * aw.stride - aw.pad_begin + kw * aw.dilation;
-                  const double value = static_cast<double>(
-                      x[static_cast<std::size_t>((((plane * ad.in + id) * ah.in + ih) * aw.in + iw) * 16 + lane)]);
+                  const double value = static_cast<double>(x[static_cast<std::size_t>(
+                      (((plane * ad.in + id) * ah.in + ih) * aw.in + iw) * 16 + lane)]);
                   if (s.kind == WindowKind::Max)
                     acc = std::isnan(acc) || std::isnan(value) ? std::nan("") : std::max(acc, value);
                   else if (s.kind == WindowKind::Average)
                     acc += value;
                   else
-                    acc += value * static_cast<double>(w[static_cast<std::size_t>(
-                                       (plane % s.c1 * (ad.kernel * ah.kernel * aw.kernel) + tap) * 16 + lane)]);
+                    acc +=
+                        value * static_cast<double>(w[static_cast<std::size_t>(
+                                    (plane % s.c1 * (ad.kernel * ah.kernel * aw.kernel) + tap) * 16 + lane)]);
                 }
             if (s.kind == WindowKind::Average) acc /= static_cast<double>(std::max<std::int64_t>(counted, 1));
             y.push_back(acc);
@@ -116,7 +118,8 @@ Problem make_problem(const Case& c, std::mt19937& rng) {
     value = program.emit(VecOp::Add, RegType::F32, value, program.load(0, RegType::F32));
   }
   for (std::size_t i = 0; i < y.size(); ++i) {
-    const std::size_t lane = i / static_cast<std::size_t>(pixels_out(s) * 16) % static_cast<std::size_t>(s.c1) * 16 + i % 16;
+    const std::size_t lane =
+        i / static_cast<std::size_t>(pixels_out(s) * 16) % static_cast<std::size_t>(s.c1) * 16 + i % 16;
     if (c.tail == Tail::ScaleRelu)
       y[i] = std::max(0.0, y[i] * static_cast<double>(scale[lane]) + static_cast<double>(shift[0]));
     if (c.tail == Tail::Residual) y[i] += static_cast<double>(rest[i]);
@@ -131,7 +134,8 @@ Problem make_problem(const Case& c, std::mt19937& rng) {
 }
 
 std::string name_of(const WindowSpec& s) {
-  std::string out = "kind " + std::to_string(static_cast<int>(s.kind)) + " of " + to_string(Dims{s.batch, s.c1});
+  std::string out =
+      "kind " + std::to_string(static_cast<int>(s.kind)) + " of " + to_string(Dims{s.batch, s.c1});
   for (const WindowExtent& x : s.axis)
     out += " [" + to_string(Dims{x.in, x.out, x.kernel, x.stride, x.dilation, x.pad_begin, x.pad_end}) + "]";
   return out;
@@ -205,7 +209,8 @@ TEST(Window, RandomShapes) {
   }
 }
 
-Case square(WindowKind kind, std::int64_t c1, std::int64_t in, std::int64_t k, std::int64_t stride, std::int64_t pad) {
+Case square(WindowKind kind, std::int64_t c1, std::int64_t in, std::int64_t k, std::int64_t stride,
+            std::int64_t pad) {
   Case c;
   c.spec.kind = kind;
   c.spec.c1 = c1;
@@ -264,7 +269,8 @@ TEST(Window, HostLoopsAgree) {
     const std::int64_t span = (row.out - 1) * row.stride + (row.kernel - 1) * row.dilation + 1;
     row.low = static_cast<std::int64_t>(rng() % 2);
     row.high = span - static_cast<std::int64_t>(rng() % 2);
-    const Tensor x = random_tensor(DType::F32, {3, span, 16}, rng), w = random_tensor(DType::F32, {3, row.kernel, 16}, rng);
+    const Tensor x = random_tensor(DType::F32, {3, span, 16}, rng),
+                 w = random_tensor(DType::F32, {3, row.kernel, 16}, rng);
     std::vector<const float*> taps, weights;
     for (std::int64_t t = 0; t < row.tap_rows; ++t) {
       taps.push_back(x.as<float>().data() + t * span * 16);
@@ -305,15 +311,22 @@ TEST(Window, RefusesWhatDoesNotFit) {
   EXPECT_NE(status([](auto& s, auto&) { s.c1 = INT64_MAX; }).find("out of range"), std::string::npos);
   EXPECT_NE(status([](auto& s, auto&) { s.axis[2].kernel = 4; }).find("fewer weights"), std::string::npos);
   EXPECT_NE(status([](auto& s, auto&) { s.axis[2].stride = 0; }).find("out of range"), std::string::npos);
-  EXPECT_NE(status([](auto& s, auto&) { s.axis[1].out = 21; }).find("smaller than its addresses"), std::string::npos);
-  EXPECT_NE(status([](auto&, auto& o) { o[0].dtype = DType::I32; }).find("is not f32, f16 or bf16"), std::string::npos);
+  EXPECT_NE(status([](auto& s, auto&) { s.axis[1].out = 21; }).find("smaller than its addresses"),
+            std::string::npos);
+  EXPECT_NE(status([](auto&, auto& o) { o[0].dtype = DType::I32; }).find("is not f32, f16 or bf16"),
+            std::string::npos);
   EXPECT_NE(status([](auto&, auto& o) { o[2].bytes -= 4; }).find("bias is smaller"), std::string::npos);
-  EXPECT_NE(status([](auto&, auto& o) { o.back().output = false; }).find("writes to an input"), std::string::npos);
+  EXPECT_NE(status([](auto&, auto& o) { o.back().output = false; }).find("writes to an input"),
+            std::string::npos);
   EXPECT_NE(status([](auto&, auto& o) { o.pop_back(); }).find("operand count"), std::string::npos);
-  EXPECT_NE(status([](auto& s, auto&) { s.epilogue.code.back().a = 7; }).find("not assigned"), std::string::npos);
+  EXPECT_NE(status([](auto& s, auto&) { s.epilogue.code.back().a = 7; }).find("not assigned"),
+            std::string::npos);
   Case pool = square(WindowKind::Average, 1, 200, 200, 1, 0);
   const Problem large = make_problem(pool, rng);
-  EXPECT_NE(make_window(large.spec, large.operands, chip()).status().to_string().find("larger than the Unified Buffer"),
+  EXPECT_NE(make_window(large.spec, large.operands, chip())
+                .status()
+                .to_string()
+                .find("larger than the Unified Buffer"),
             std::string::npos);
 }
 

@@ -87,6 +87,16 @@ TEST(Cast, EightBitFloatsSaturateUnlessToldNot) {
   EXPECT_TRUE(std::isnan(to_doubles(special.run_one())[0]));
 }
 
+TEST(Cast, InfinitiesOfTheUnsignedZeroTypesSaturateSinceOpset24) {
+  auto run = [](int version) {
+    NodeCase c("Cast", version);
+    c.data(f32({2}, {kInf, -1e9})).attr("to", static_cast<int>(DType::F8E4M3FNUZ));
+    return to_doubles(c.run_one());
+  };
+  EXPECT_THAT(run(24), ElementsAre(240, -240));
+  EXPECT_THAT(run(23), ElementsAre(::testing::IsNan(), -240));
+}
+
 TEST(CastLike, TakesTheTypeOfTheSecondInput) {
   NodeCase c("CastLike", 15);
   c.data(f32({2}, {1.5, 2})).data(tensor_of(DType::I8, {0}, {}));

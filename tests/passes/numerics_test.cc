@@ -63,7 +63,7 @@ TEST(Numerics, ThePipelineKeepsBitsNamesAndIsIdempotent) {
     const Tensor input = random_input(rng);
     const auto expected = reference_run(*graph, {input});
     PassContext context;
-    PassManager manager(pipeline(), {.verify_each = true});
+    PassManager manager(canonical_passes(), {.verify_each = true});
     const Status status = manager.run(*graph, context);
     ASSERT_TRUE(status.ok()) << status.to_string();
     expect_same(expected, reference_run(*graph, {input}));

@@ -38,7 +38,7 @@ class Maker {
         return push(cast);
       }
       case 5:
-        return push(node("Sum", {any()}));
+        return push(node("Max", {any()}));
       case 6: {  // x reshaped to its own shape, by way of Shape and Gather
         ir::Value* a = any();
         ir::Value* shape = node("Shape", {a})->output(0);

@@ -1,0 +1,155 @@
+#include <gtest/gtest.h>
+
+#include "command.h"
+
+namespace atc::cli {
+namespace {
+
+std::string atc(const std::string& more) {
+  return program("atc") + " --framework=5 --soc_version=Ascend910B3 --export_compile_stat=0 " + more;
+}
+std::string lenet(const std::string& more) { return atc("--model=" + model("lenet5.onnx") + " " + more); }
+
+TEST(Atc, CompilesAndSaysSo) {
+  Scratch s;
+  const Outcome o = run(lenet("--output=net"), s.path());
+  EXPECT_EQ(o.code, 0) << o.out;
+  EXPECT_EQ(o.out, "ATC start working now, please wait for a moment.\n...\nATC run success, welcome to the next use.\n");
+  EXPECT_EQ(s.files(), 1U);
+  EXPECT_TRUE(std::filesystem::exists(s / "net.om"));
+}
+
+// The same work gives the same file, whatever the thread count, the folder and the time.
+TEST(Atc, SameInputsGiveTheSameBytes) {
+  Scratch a, b;
+  std::filesystem::create_directories(b / "deep/er");
+  ASSERT_EQ(run(lenet("--output=net --threads=1"), a.path()).code, 0);
+  ASSERT_EQ(run(lenet("--output=deep/er/net --threads=2"), b.path()).code, 0);
+  EXPECT_EQ(slurp(a / "net.om"), slurp(b / "deep/er/net.om"));
+}
+
+TEST(Atc, EveryChipCompiles) {
+  Scratch s;
+  const Outcome list = run(program("atc") + " --list=socs", s.path());
+  ASSERT_EQ(list.code, 0);
+  for (const char* soc : {"Ascend310", "Ascend310P3", "Ascend310B1", "Ascend910A", "Ascend910B1", "Ascend910_9382"}) {
+    EXPECT_NE(list.out.find(soc), std::string::npos) << list.out;
+    const Outcome o = run(program("atc") + " --framework=5 --export_compile_stat=0 --soc_version=" + soc +
+                              " --model=" + model("lenet5.onnx") + " --output=net && " + program("omrun") +
+                              " --model net.om --input " + model("lenet5_digit.npy"),
+                          s.path());
+    EXPECT_EQ(o.code, 0) << soc << o.out;
+  }
+  const Outcome wrong = run(program("atc") + " --framework=5 --soc_version=ascend910b3 --model=" + model("lenet5.onnx") + " --output=n", s.path());
+  EXPECT_EQ(wrong.code, 255);
+  EXPECT_NE(wrong.out.find("Ascend910B3"), std::string::npos) << wrong.out;
+}
+
+TEST(Atc, ReportListsTasksEnginesAndTiles) {
+  Scratch s;
+  ASSERT_EQ(run(lenet("--output=net --report=r.json"), s.path()).code, 0);
+  const std::string report = slurp(s / "r.json");
+  for (const char* key : {"\"schema_version\": 1", "\"AiCore\"", "\"kernel\": \"cube_conv\"", "\"blocks\"", "\"tiles\"", "\"macs\"", "conv2", "arena_bytes"})
+    EXPECT_NE(report.find(key), std::string::npos) << key;
+}
+
+TEST(Atc, FusionResultIsWritten) {
+  Scratch s;
+  ASSERT_EQ(run(program("atc") + " --framework=5 --soc_version=Ascend910B3 --model=" + model("lenet5.onnx") + " --output=net", s.path()).code, 0);
+  const std::string json = slurp(s / "fusion_result.json");
+  EXPECT_NE(json.find("session_and_graph_id_0_0"), std::string::npos) << json;
+  EXPECT_NE(json.find("\"effect_times\": \"2\""), std::string::npos) << json;
+}
+
+TEST(Atc, ModesOneAndSixReadWhatWasWritten) {
+  Scratch s;
+  ASSERT_EQ(run(lenet("--output=net"), s.path()).code, 0);
+  const Outcome json = run(program("atc") + " --mode=1 --om=net.om --json=net.json", s.path());
+  EXPECT_EQ(json.code, 0) << json.out;
+  EXPECT_NE(slurp(s / "net.json").find("\"atc_cmdline\""), std::string::npos);
+  const Outcome info = run(program("atc") + " --mode=6 --om=net.om", s.path());
+  EXPECT_EQ(info.code, 0) << info.out;
+  for (const char* part : {"============ Display Model Info start ============", "soc_version[Ascend910B3]", "image", "probabilities"})
+    EXPECT_NE(info.out.find(part), std::string::npos) << info.out;
+}
+
+TEST(Atc, SelectsOutputsAndTheirTypes) {
+  Scratch s;
+  ASSERT_EQ(run(lenet("--output=net --out_nodes=\"conv1:0;relu2:0\" --output_type=FP16"), s.path()).code, 0);
+  const Outcome o = run(program("omrun") + " --model net.om --input " + model("lenet5_digit.npy") + " --json", s.path());
+  ASSERT_EQ(o.code, 0) << o.out;
+  const std::size_t first = o.out.find("\"c1\""), second = o.out.find("\"r2\"");
+  EXPECT_NE(first, std::string::npos) << o.out;
+  EXPECT_NE(second, std::string::npos) << o.out;
+  EXPECT_NE(o.out.find("\"dtype\": \"f16\""), std::string::npos) << o.out;
+
+  const Outcome unknown = run(lenet("--output=other --out_nodes=conv7:0"), s.path());
+  EXPECT_EQ(unknown.code, 255);
+  EXPECT_NE(unknown.out.find("E11017"), std::string::npos) << unknown.out;
+  EXPECT_NE(unknown.out.find("conv"), std::string::npos) << unknown.out;
+  EXPECT_FALSE(std::filesystem::exists(s / "other.om"));
+}
+
+TEST(Atc, NarrowsInputs) {
+  Scratch s;
+  ASSERT_EQ(run(lenet("--output=net --input_fp16_nodes=image"), s.path()).code, 0);
+  const Outcome info = run(program("atc") + " --mode=6 --om=net.om", s.path());
+  EXPECT_NE(info.out.find("FLOAT16"), std::string::npos) << info.out;
+  const Outcome unknown = run(lenet("--output=other --input_fp16_nodes=images"), s.path());
+  EXPECT_EQ(unknown.code, 255);
+  EXPECT_NE(unknown.out.find("'image'"), std::string::npos) << unknown.out;
+}
+
+struct Bad {
+  std::string name, arguments, expected;
+};
+
+// Each gives one diagnostic, exit code 255, and leaves nothing.
+TEST(Atc, BadInputLeavesNothing) {
+  const std::string good = slurp(model("lenet5.onnx"));
+  const std::vector<Bad> all = {
+      {"missing", "--model=no.onnx --output=x", "no.onnx"},
+      {"empty", "--model=empty.onnx --output=x", "empty"},
+      {"truncated", "--model=cut.onnx --output=x", "E10041"},
+      {"text", "--model=text.onnx --output=x", "E10041"},
+      {"folder as model", "--model=sub --output=x", "sub"},
+      {"no such folder", "--model=" + model("lenet5.onnx") + " --output=none/there/x", "none/there"},
+      {"shape of another rank", "--model=" + model("lenet5.onnx") + " --output=x --input_shape=image:1,28", "E10049"},
+      {"unknown input", "--model=" + model("lenet5.onnx") + " --output=x --input_shape=imag:1,1,28,28", "image"},
+      {"shape that does not fit", "--model=" + model("lenet5.onnx") + " --output=x --input_shape=image:1,3,28,28", "image"},
+  };
+  for (const Bad& bad : all) {
+    Scratch s;
+    std::ofstream(s / "empty.onnx").flush();
+    std::ofstream(s / "cut.onnx", std::ios::binary) << good.substr(0, good.size() / 2);
+    std::ofstream(s / "text.onnx") << "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 12\n";
+    std::filesystem::create_directory(s / "sub");
+    const std::size_t before = s.files();
+    const Outcome o = run(atc(bad.arguments), s.path());
+    EXPECT_EQ(o.code, 255) << bad.name << "\n" << o.out;
+    EXPECT_NE(o.out.find("ATC run failed"), std::string::npos) << bad.name << "\n" << o.out;
+    EXPECT_NE(o.out.find(bad.expected), std::string::npos) << bad.name << "\n" << o.out;
+    EXPECT_EQ(o.out.find("E19999"), std::string::npos) << bad.name << "\n" << o.out;
+    EXPECT_EQ(s.files(), before) << bad.name;
+  }
+}
+
+TEST(Atc, FullDiskLeavesNothing) {
+  Scratch s;
+  const Outcome o = run("ulimit -f 8; trap '' XFSZ; " + lenet("--output=net"), s.path());
+  EXPECT_EQ(o.code, 255) << o.out;
+  EXPECT_NE(o.out.find("E13004"), std::string::npos) << o.out;
+  EXPECT_EQ(s.files(), 0U);
+}
+
+TEST(Atc, OtherFrameworksAreSentToOnnx) {
+  Scratch s;
+  for (const char* f : {"0", "1", "3"}) {
+    const Outcome o = run(program("atc") + " --model=" + model("lenet5.onnx") + " --framework=" + f + " --soc_version=Ascend910B3 --output=x", s.path());
+    EXPECT_EQ(o.code, 255);
+    EXPECT_NE(o.out.find("ONNX"), std::string::npos) << o.out;
+  }
+}
+
+}  // namespace
+}  // namespace atc::cli
