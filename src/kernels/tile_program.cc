@@ -48,8 +48,8 @@ bool is_direct(DType dtype, RegType type) {
 }  // namespace
 
 Lanes lanes_of(std::int64_t row_stride, std::int64_t col_stride, std::int64_t rows, std::int64_t cols) {
-  const bool by_col = col_stride != 0 || (cols == 1 && rows == 1);
-  // What does not vary in a single row is one value a row, as a reduction of that row is.
+  // Along an axis of one position an operand need not move to cover it.
+  const bool by_col = col_stride != 0 || cols == 1;
   const bool by_row = row_stride != 0 || rows == 1;
   if (by_col && by_row) return Lanes::Full;
   if (by_col) return Lanes::PerCol;

@@ -88,7 +88,7 @@ class Builder final : public ops::LowerContext {
 
   void alias(const Value* out, const Value* of) override {
     const Operand source = read(of);
-    PlanTensor& t = out_.plan.tensors[index(source.tensor)];
+    PlanTensor& t = out_.plan.tensors[index(root(source.tensor))];
     const int output = output_number(out);
     if (output >= 0 && t.space != Space::Arena) {
       copy_whole(source, write(out));
@@ -97,11 +97,8 @@ class Builder final : public ops::LowerContext {
     if (output >= 0) {
       t.space = Space::Output;
       t.index = output;
-      t.name = out->name();
-      t.shape = out->type.dims();
-      t.format = out->type.format;
     }
-    tensor_of_[out] = source.tensor;
+    tensor_of_[out] = view(source.tensor, out);
   }
 
   void emit(kernels::Task task, std::string label) override {
@@ -137,6 +134,24 @@ class Builder final : public ops::LowerContext {
     t.bytes = storage_bytes(v);
     out_.plan.tensors.push_back(std::move(t));
     return tensor_of_[v] = static_cast<int>(out_.plan.tensors.size()) - 1;
+  }
+
+  // Tensor t as value v sees it: the same bytes under another shape or format are another entry.
+  int view(int t, const Value* v) {
+    PlanTensor seen = out_.plan.tensors[index(t)];
+    if (seen.shape == v->type.dims() && seen.format == v->type.format) return t;
+    seen.name = v->name();
+    seen.shape = v->type.dims();
+    seen.format = v->type.format;
+    seen.bytes = storage_bytes(v);
+    out_.plan.tensors.push_back(std::move(seen));
+    const int id = static_cast<int>(out_.plan.tensors.size()) - 1;
+    view_of_[id] = root(t);
+    return id;
+  }
+  int root(int t) const {
+    auto it = view_of_.find(t);
+    return it == view_of_.end() ? t : it->second;
   }
 
   int add_output_tensor(const Value* v) {
@@ -280,7 +295,8 @@ class Builder final : public ops::LowerContext {
     std::vector<Lifetime> lives(plan.tensors.size(), {INT64_MAX, -1, 0});
     for (std::size_t k = 0; k < plan.tasks.size(); ++k) {
       const std::int64_t at = static_cast<std::int64_t>(k);
-      auto touch = [&](int t) {
+      auto touch = [&](int tensor) {
+        const int t = root(tensor);
         lives[index(t)].lower = std::min(lives[index(t)].lower, at);
         lives[index(t)].upper = std::max(lives[index(t)].upper, at + 1);
       };
@@ -298,6 +314,11 @@ class Builder final : public ops::LowerContext {
     }
     const MemoryLayout layout = plan_memory(arena);
     for (std::size_t i = 0; i < which.size(); ++i) plan.tensors[which[i]].offset = layout.offsets[i];
+    for (const auto& [v, of] : view_of_) {
+      plan.tensors[index(v)].space = plan.tensors[index(of)].space;
+      plan.tensors[index(v)].index = plan.tensors[index(of)].index;
+      plan.tensors[index(v)].offset = plan.tensors[index(of)].offset;
+    }
     plan.arena_bytes = layout.height;
     plan.info["arena_lower_bound"] = std::to_string(layout.lower_bound);
   }
@@ -307,6 +328,7 @@ class Builder final : public ops::LowerContext {
   const Node* node_ = nullptr;
   BuiltPlan out_;
   std::map<const Value*, int> tensor_of_;
+  std::map<int, int> view_of_;  // a view's tensor -> the one it shows
 };
 
 }  // namespace

@@ -1,0 +1,168 @@
+// omverify's cases from end to end: models of the shared cases, with expectations changed here.
+#include "driver/verify_run.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "atc/base/file.h"
+#include "driver/omverify.h"
+#include "runtime/tensor_io.h"
+#include "runtime/tensor_proto.h"
+
+namespace atc::driver {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+fs::path cases() {
+  if (const char* given = std::getenv("ATC_CASES"); given != nullptr) return given;
+  return fs::path(ATC_SOURCE_DIR) / ".." / "shared" / "cases";
+}
+
+class VerifyRun : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!fs::exists(cases() / "models")) GTEST_SKIP() << "no cases at " << cases();
+    dir_ = fs::temp_directory_path() / ("verify_run_" + std::to_string(getpid()));
+    fs::create_directories(dir_ / "scratch");
+    before_ = fs::current_path();
+  }
+  void TearDown() override {
+    if (dir_.empty()) return;
+    fs::current_path(before_);  // verify_case leaves it in the scratch folder
+    fs::remove_all(dir_);
+  }
+
+  /// A folder with the files of a case of models/ or the like, to be changed.
+  fs::path copy_of(const std::string& original) {
+    const fs::path target = dir_ / "case";
+    fs::remove_all(target);
+    fs::copy(cases() / original, target, fs::copy_options::recursive);
+    return target;
+  }
+  CaseResult verify(const fs::path& folder, const VerifyOptions& options = {}) {
+    StatusOr<std::vector<CaseFolder>> found = find_cases({folder.string()});
+    EXPECT_TRUE(found.ok()) << found.status().to_string();
+    return verify_case(found.value().at(0), options, dir_ / "scratch");
+  }
+  void put(const fs::path& path, const std::string& text) { std::ofstream(path) << text; }
+
+  fs::path dir_, before_;
+};
+
+TEST_F(VerifyRun, PassesARealModelInBothPrecisions) {
+  const CaseResult origin = verify(cases() / "models" / "mnist_cntk");
+  EXPECT_EQ(origin.status, CaseStatus::Pass) << origin.reason;
+  EXPECT_LT(origin.max_abs, 1e-3);
+  EXPECT_GT(origin.compile_ms, 0);
+  VerifyOptions half;
+  half.precision = "fp16";
+  const CaseResult fp16 = verify(cases() / "models" / "mnist_cntk", half);
+  EXPECT_EQ(fp16.status, CaseStatus::Pass) << fp16.reason;
+  EXPECT_GT(fp16.max_abs, origin.max_abs);  // it was really run in halves
+}
+
+TEST_F(VerifyRun, FailsWhenOneElementIsOff) {
+  const fs::path folder = copy_of("models/mnist_cntk");
+  const fs::path file = folder / "test_data_set_0" / "output_0.pb";
+  Tensor expected = runtime::decode_tensor_proto(map_file(file).value()).value().tensor;
+  std::vector<double> values = to_doubles(expected);
+  values[3] += 1;
+  expected = from_doubles(expected.dtype, expected.shape, values);
+  ASSERT_TRUE(runtime::write_tensor(file, runtime::TensorFormat::Pb, "", expected).ok());
+  const CaseResult result = verify(folder);
+  EXPECT_EQ(result.status, CaseStatus::Fail);
+  EXPECT_NEAR(result.max_abs, 1, 1e-3);
+  EXPECT_THAT(result.reason, HasSubstr("[0,3]"));
+  // The case's own tolerance wins.
+  put(folder / "meta.json", R"({"atol": 1.1})");
+  EXPECT_EQ(verify(folder).status, CaseStatus::Pass);
+}
+
+TEST_F(VerifyRun, FailsWhenOutputsAreMissingOrSuperfluous) {
+  const fs::path folder = copy_of("models/mnist_cntk");
+  const fs::path set = folder / "test_data_set_0";
+  fs::copy(set / "output_0.pb", set / "output_1.pb");
+  EXPECT_EQ(verify(folder).status, CaseStatus::Fail);
+  fs::remove(set / "output_0.pb");
+  fs::remove(set / "output_1.pb");
+  EXPECT_EQ(verify(folder).status, CaseStatus::Fail);
+}
+
+TEST_F(VerifyRun, ReportsFilesThatCannotBeRead) {
+  const fs::path folder = copy_of("models/mnist_cntk");
+  put(folder / "test_data_set_0" / "input_0.pb", "garbage");
+  const CaseResult result = verify(folder);
+  EXPECT_EQ(result.status, CaseStatus::Error);
+  EXPECT_THAT(result.reason, HasSubstr("input_0.pb"));
+}
+
+TEST_F(VerifyRun, RefusalsAreJudgedByMeta) {
+  const fs::path folder = copy_of("models/mnist_cntk");
+  put(folder / "meta.json", R"({"expect": "error"})");
+  const CaseResult compiles = verify(folder);
+  EXPECT_EQ(compiles.status, CaseStatus::Fail);
+  EXPECT_THAT(compiles.reason, HasSubstr("a refusal is expected"));
+
+  put(folder / "meta.json",
+      R"({"options": ["--input_shape=nobody:1"], "expect": "error", "mention": ["nobody"]})");
+  EXPECT_EQ(verify(folder).status, CaseStatus::Pass);
+  put(folder / "meta.json",
+      R"({"options": ["--input_shape=nobody:1"], "expect": "error", "mention": ["absent"]})");
+  const CaseResult vague = verify(folder);
+  EXPECT_EQ(vague.status, CaseStatus::Fail);
+  EXPECT_THAT(vague.reason, HasSubstr("does not mention 'absent'"));
+  put(folder / "meta.json", R"({"options": ["--input_shape=nobody:1"]})");
+  EXPECT_EQ(verify(folder).status, CaseStatus::Error);
+}
+
+TEST_F(VerifyRun, UnsupportedOperatorsAreNotFailures) {
+  const CaseResult result = verify(cases() / "models" / "candy");
+  EXPECT_EQ(result.status, CaseStatus::Unsupported) << result.reason;
+  for (const char* op : {"Affine", "Crop", "ImageScaler"}) EXPECT_THAT(result.reason, HasSubstr(op));
+}
+
+TEST_F(VerifyRun, BindsOpenDimsToTheData) {
+  const CaseResult result = verify(cases() / "exported" / "llama_decode_dyn");
+  EXPECT_EQ(result.status, CaseStatus::Pass) << result.reason;
+}
+
+TEST_F(VerifyRun, LimitsAreChecked) {
+  const fs::path folder = copy_of("models/mnist_cntk");
+  put(folder / "meta.json", R"({"limits": {"max_artifact_bytes": 100}})");
+  const CaseResult result = verify(folder);
+  EXPECT_EQ(result.status, CaseStatus::Fail);
+  EXPECT_THAT(result.reason, HasSubstr("at most 100"));
+  put(folder / "meta.json", R"({"limits": {"max_compile_seconds": 0}})");
+  EXPECT_EQ(verify(folder).status, CaseStatus::Fail);
+}
+
+TEST_F(VerifyRun, TheCommandCountsAndExits) {
+  const auto run = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "omverify");
+    std::vector<char*> argv;
+    for (std::string& a : arguments) argv.push_back(a.data());
+    argv.push_back(nullptr);
+    testing::internal::CaptureStdout();
+    const int code = omverify_main(static_cast<int>(arguments.size()), argv.data());
+    return std::pair(code, testing::internal::GetCapturedStdout());
+  };
+  const std::string mnist = (cases() / "models" / "mnist_cntk").string();
+  const std::string candy = (cases() / "models" / "candy").string();
+  const fs::path json = dir_ / "result.json";
+  const auto [good, text] = run({mnist, candy, "--json", json.string()});
+  EXPECT_EQ(good, 0);
+  EXPECT_THAT(text, HasSubstr("1 passed, 0 failed, 1 skipped\n"));
+  EXPECT_TRUE(fs::exists(json));
+  const auto [bad, other] = run({mnist, "--atol", "0", "--rtol", "0"});
+  EXPECT_EQ(bad, 1);
+  EXPECT_THAT(other, HasSubstr("0 passed, 1 failed, 0 skipped\n"));
+}
+
+}  // namespace
+}  // namespace atc::driver
