@@ -11,7 +11,8 @@
 #include "ops/reference_util.h"
 #include "ops/vector_emitter.h"
 
-// Activations with parameters: LeakyRelu Elu Selu Celu ThresholdedRelu HardSigmoid HardSwish Swish Gelu Shrink.
+// Activations with parameters: LeakyRelu Elu Selu Celu ThresholdedRelu HardSigmoid HardSwish Swish SwiGLU
+// Gelu Shrink.
 namespace atc::ops {
 namespace {
 
@@ -157,7 +158,8 @@ template <class Op>
 std::array<double, Op::kParameters.size()> parameters(const ir::Node& node) {
   std::array<double, Op::kParameters.size()> values = {};
   for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] = static_cast<double>(node.attrs.get_float(Op::kParameters[i].name, Op::kParameters[i].fallback));
+    values[i] =
+        static_cast<double>(node.attrs.get_float(Op::kParameters[i].name, Op::kParameters[i].fallback));
   return values;
 }
 
@@ -252,6 +254,31 @@ Status vector_gelu(VectorEmitter& e) {
   return {};
 }
 
+// SwiGLU: Swish(a) * b --------------------------------------------------------------------------------
+
+Status infer_swiglu(InferContext& ctx) {
+  ATC_TRY(require_dtype(ctx, 0, kFloatTypes, "a float type"));
+  return infer_broadcast(ctx);
+}
+
+Status reference_swiglu(EvalContext& ctx) {
+  const Tensor& a = ctx.input(0);
+  const auto space = broadcast_dims(a.shape, ctx.input(1).shape);
+  if (!space)
+    return ctx.error("shapes [" + to_string(a.shape) + "] and [" + to_string(ctx.input(1).shape) +
+                     "] do not broadcast");
+  const auto p = parameters<Swish>(ctx.node());
+  ctx.outputs[0] = map_pairs(a, ctx.input(1), *space, [&](auto x, auto gate) {
+    return Swish::apply(static_cast<double>(x), p) * static_cast<double>(gate);
+  });
+  return {};
+}
+
+Status vector_swiglu(VectorEmitter& e) {
+  e.set_output(0, e.binary(VecOp::Mul, Swish::emit(e, parameters<Swish>(e.node())), e.input(1)));
+  return {};
+}
+
 }  // namespace
 
 void register_activation(Registry& r) {
@@ -276,6 +303,12 @@ void register_activation(Registry& r) {
   OpDef shrink = activation<Shrink>("Shrink", 9);
   shrink.infer = infer_shrink;
   r.add(std::move(shrink));
+  OpDef swiglu = activation<Swish>("SwiGLU", 28);
+  swiglu.inputs = {2, 2};
+  swiglu.infer = infer_swiglu;
+  swiglu.reference = reference_swiglu;
+  swiglu.vector = vector_swiglu;
+  r.add(std::move(swiglu));
   r.add(activation<Swish>("Swish", 24));
   r.add(activation<ThresholdedRelu>("ThresholdedRelu", 10));
 }

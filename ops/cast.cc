@@ -52,8 +52,7 @@ Status infer_conversion(InferContext& ctx, DType to) {
   const std::string mode = ctx.node().attrs.get_string(kRoundMode, "up");
   if (mode != "up" && mode != "down" && mode != "nearest")
     return ctx.error("attribute round_mode must be up, down or nearest, found '" + mode + "'");
-  if (is_complex(ctx.dtype(0)))
-    return ctx.input_error(0, "must not be of a complex type");
+  if (is_complex(ctx.dtype(0))) return ctx.input_error(0, "must not be of a complex type");
   ctx.set_output(0, to, ctx.type(0).shape);
   if (auto elements = elements_of(ctx, 0); elements && is_integer(to)) {
     // Lengths fit 32 bits or more; narrower targets may wrap.
@@ -101,7 +100,8 @@ bool accepts_cast(const ir::Node& node) {
 Status infer_bit_cast(InferContext& ctx) {
   const DType to = target_of(ctx.node());
   if (to == DType::Undefined || to == DType::String)
-    return ctx.error("attribute to is " + describe_target(ctx.node()) + ", which is not a type to reinterpret as");
+    return ctx.error("attribute to is " + describe_target(ctx.node()) +
+                     ", which is not a type to reinterpret as");
   if (ctx.dtype(0) == DType::String || bit_width(ctx.dtype(0)) != bit_width(to))
     return ctx.input_error(0, "has elements of " + std::to_string(bit_width(ctx.dtype(0))) + " bits, type " +
                                   std::string(name(to)) + " needs " + std::to_string(bit_width(to)));
@@ -129,7 +129,9 @@ void register_cast(Registry& r) {
   r.add(cast);
   cast.since = 6;
   cast.until = INT_MAX;
-  cast.attrs = {{kTo, AttrKind::Int, true}, {kSaturate, AttrKind::Int, false, 19}, {kRoundMode, AttrKind::String, false, 24}};
+  cast.attrs = {{kTo, AttrKind::Int, true},
+                {kSaturate, AttrKind::Int, false, 19},
+                {kRoundMode, AttrKind::String, false, 24}};
   r.add(cast);
   r.add({.name = "CastLike",
          .since = 15,

@@ -20,15 +20,18 @@ bool is_small_float(DType t) {
     case DType::F8E5M2:
     case DType::F8E5M2FNUZ:
     case DType::F4E2M1:
-    case DType::F8E8M0: return true;
-    default: return false;
+    case DType::F8E8M0:
+      return true;
+    default:
+      return false;
   }
 }
 
 /// The value to encode: a finite one out of range where an infinity is to saturate like it.
 double saturable(double v, DType to, const CastOptions& options) {
   const bool fnuz = to == DType::F8E4M3FNUZ || to == DType::F8E5M2FNUZ;
-  if (!fnuz || !options.saturate_fnuz_infinity || options.overflow != Overflow::Saturate || !std::isinf(v)) return v;
+  if (!fnuz || !options.saturate_fnuz_infinity || options.overflow != Overflow::Saturate || !std::isinf(v))
+    return v;
   return std::copysign(std::numeric_limits<double>::max(), v);
 }
 
@@ -38,15 +41,17 @@ Tensor doubles_to_small_float(const std::vector<double>& values, const Dims& sha
   auto bytes = y.bytes();
   const std::size_t bits = static_cast<std::size_t>(bit_width(to));
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const unsigned code = to == DType::F8E8M0 ? encode_e8m0(values[i], options.round, options.overflow)
-                                              : encode_small_float(to, saturable(values[i], to, options), options.overflow);
+    const unsigned code = to == DType::F8E8M0
+                              ? encode_e8m0(values[i], options.round, options.overflow)
+                              : encode_small_float(to, saturable(values[i], to, options), options.overflow);
     std::byte& target = bytes[i * bits / 8];
     target |= static_cast<std::byte>(code << (i * bits % 8));
   }
   return std::move(y).freeze();
 }
 
-Tensor doubles_to(const std::vector<double>& values, const Dims& shape, DType to, const CastOptions& options) {
+Tensor doubles_to(const std::vector<double>& values, const Dims& shape, DType to,
+                  const CastOptions& options) {
   if (is_small_float(to)) return doubles_to_small_float(values, shape, to, options);
   if (!dispatchable(to)) {  // packed integers
     std::vector<std::int64_t> whole;
@@ -124,7 +129,8 @@ Tensor to_strings(const Tensor& x) {
 }
 
 std::optional<double> parse_real(std::string text, DType to) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::ranges::transform(text, text.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   if (text.starts_with('+')) text.erase(0, 1);
   if (text == "nan") return std::numeric_limits<double>::quiet_NaN();
   if (text == "inf" || text == "infinity") return std::numeric_limits<double>::infinity();
@@ -152,7 +158,8 @@ std::optional<std::uint64_t> parse_integer(std::string_view text) {
 }
 
 Status not_a_number(const std::string& text, DType to) {
-  return Status::error("E16006", "the string '" + text + "' is not a number of type " + std::string(name(to)));
+  return Status::error("E16006",
+                       "the string '" + text + "' is not a number of type " + std::string(name(to)));
 }
 
 StatusOr<Tensor> strings_to(const Tensor& x, DType to, const CastOptions& options) {

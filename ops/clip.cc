@@ -55,7 +55,8 @@ Status reference_clip(EvalContext& ctx) {
     };
     const auto low = bound(1, kMin);
     const auto high = bound(2, kMax);
-    std::ranges::transform(x.as<T>(), y.as<T>().begin(), [&](T v) { return narrow<T>(clamp(widen(v), low, high)); });
+    std::ranges::transform(x.as<T>(), y.as<T>().begin(),
+                           [&](T v) { return narrow<T>(clamp(widen(v), low, high)); });
   });
   ctx.outputs[0] = std::move(y).freeze();
   return {};
@@ -87,7 +88,9 @@ void register_clip(Registry& r) {
   r.add({.name = "Clip",
          .since = 1,
          .until = 10,
-         .attrs = {{kMax, AttrKind::Float}, {kMin, AttrKind::Float}, {"consumed_inputs", AttrKind::Ints, false, 1, 5}},
+         .attrs = {{kMax, AttrKind::Float},
+                   {kMin, AttrKind::Float},
+                   {"consumed_inputs", AttrKind::Ints, false, 1, 5}},
          .infer = infer_clip,
          .reference = reference_clip,
          .vector = vector_clip_attributes,

@@ -77,7 +77,8 @@ void fold_comparison(InferContext& ctx) {
 template <class Op>
 Status infer_comparison(InferContext& ctx) {
   constexpr bool kEquality = std::is_same_v<Op, EqualOp>;
-  constexpr DTypeSet kAllowed = kEquality ? kNumericTypes | DTypeSet{DType::Bool, DType::String} : kNumericTypes;
+  constexpr DTypeSet kAllowed =
+      kEquality ? kNumericTypes | DTypeSet{DType::Bool, DType::String} : kNumericTypes;
   ATC_TRY(require_dtype(ctx, 0, kAllowed, kEquality ? "a numeric type, bool or string" : "a numeric type"));
   ATC_TRY(require_same_dtype(ctx, 1, 0));
   ATC_ASSIGN(auto shape, pairwise_shape(ctx));
@@ -90,11 +91,13 @@ template <class Op>
 Status reference_comparison(EvalContext& ctx) {
   ATC_ASSIGN(const AlignedPair pair, aligned_inputs(ctx));
   if (pair.a.dtype != DType::String) {
-    ctx.outputs[0] = compare_pairs(pair.a, pair.b, pair.space, [](auto a, auto b) { return Op::apply(a, b); });
+    ctx.outputs[0] =
+        compare_pairs(pair.a, pair.b, pair.space, [](auto a, auto b) { return Op::apply(a, b); });
     return {};
   }
   MutableTensor y(DType::Bool, pair.space);
-  for (StridedWalk w(pair.space, {strides_over(pair.a.shape, pair.space), strides_over(pair.b.shape, pair.space)});
+  for (StridedWalk w(pair.space,
+                     {strides_over(pair.a.shape, pair.space), strides_over(pair.b.shape, pair.space)});
        !w.done(); w.next())
     y.as<Bool8>()[static_cast<std::size_t>(w.position())] =
         Op::apply(pair.a.strings[static_cast<std::size_t>(w.offset(0))],

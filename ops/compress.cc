@@ -39,7 +39,8 @@ Status reference_compress(EvalContext& ctx) {
   Tensor x = ctx.input(0);
   std::int64_t axis = 0;
   if (ctx.node().attrs.has(kAxis)) {
-    const auto normal = normalize_axis(ctx.node().attrs.get_int(kAxis, 0), static_cast<std::int64_t>(x.shape.size()));
+    const auto normal =
+        normalize_axis(ctx.node().attrs.get_int(kAxis, 0), static_cast<std::int64_t>(x.shape.size()));
     if (!normal) return ctx.error("attribute axis is outside the rank " + std::to_string(x.shape.size()));
     axis = *normal;
   } else {
@@ -70,7 +71,8 @@ Status reference_compress(EvalContext& ctx) {
 
 Status infer_non_zero(InferContext& ctx) {
   ATC_TRY(require_dtype(ctx, 0, kNumericTypes | kBoolTypes, "a numeric type or bool"));
-  const ir::Dim rank = ctx.ranked(0) ? ir::Dim::of(static_cast<std::int64_t>(ctx.shape(0).size())) : ctx.unknown_dim();
+  const ir::Dim rank =
+      ctx.ranked(0) ? ir::Dim::of(static_cast<std::int64_t>(ctx.shape(0).size())) : ctx.unknown_dim();
   ctx.set_output(0, DType::I64, ir::Shape{rank, ctx.unknown_dim()});
   return {};
 }

@@ -5,10 +5,10 @@
 #include "ops/axis_view.h"
 #include "ops/families.h"
 #include "ops/infer_checks.h"
+#include "ops/move.h"
 #include "ops/op.h"
 #include "ops/reference_util.h"
 #include "ops/shape_value.h"
-#include "ops/move.h"
 
 // Concat and Split: joining tensors along an axis and cutting one up along it.
 namespace atc::ops {
@@ -49,13 +49,15 @@ Status infer_concat(InferContext& ctx) {
       continue;
     }
     const ir::Shape& part = ctx.shape(i);
-    if (part.size() != rank) return ctx.input_error(i, "must have rank " + std::to_string(rank) + " as the others have");
+    if (part.size() != rank)
+      return ctx.input_error(i, "must have rank " + std::to_string(rank) + " as the others have");
     for (std::size_t d = 0; d < rank; ++d) {
       if (d == at) continue;
       if (conflicts(part[d], shape[d]))
-        return ctx.input_error(i, "must agree with the other inputs in every axis but " + std::to_string(axis) +
-                                      ": axis " + std::to_string(d) + " is " + std::to_string(part[d].value) +
-                                      ", not " + std::to_string(shape[d].value));
+        return ctx.input_error(i, "must agree with the other inputs in every axis but " +
+                                      std::to_string(axis) + ": axis " + std::to_string(d) + " is " +
+                                      std::to_string(part[d].value) + ", not " +
+                                      std::to_string(shape[d].value));
       shape[d] = merge(shape[d], part[d]);
     }
     total_known = total_known && part[at].known();
@@ -70,7 +72,8 @@ Status infer_concat(InferContext& ctx) {
 
 Status reference_concat(EvalContext& ctx) {
   Dims shape = ctx.input(0).shape;
-  const auto axis = normalize_axis(ctx.node().attrs.get_int(kAxis, 1), static_cast<std::int64_t>(shape.size()));
+  const auto axis =
+      normalize_axis(ctx.node().attrs.get_int(kAxis, 1), static_cast<std::int64_t>(shape.size()));
   if (!axis) return ctx.error("attribute axis is outside the rank " + std::to_string(shape.size()));
   const auto at = static_cast<std::size_t>(*axis);
   shape[at] = 0;
@@ -123,8 +126,8 @@ std::string part_fault(const Dims& parts, std::size_t outputs, std::int64_t leng
 }
 
 std::string uneven_fault(std::int64_t length, std::size_t outputs) {
-  return "length " + std::to_string(length) + " of the split axis does not divide into " + std::to_string(outputs) +
-         " outputs; state the lengths in split";
+  return "length " + std::to_string(length) + " of the split axis does not divide into " +
+         std::to_string(outputs) + " outputs; state the lengths in split";
 }
 
 Status infer_split(InferContext& ctx) {
@@ -155,7 +158,8 @@ Status infer_split(InferContext& ctx) {
     if (!parts) return ctx.error(uneven_fault(length.value, outputs));
   }
   if (parts && length.known())
-    if (const std::string fault = part_fault(*parts, outputs, length.value); !fault.empty()) return ctx.error(fault);
+    if (const std::string fault = part_fault(*parts, outputs, length.value); !fault.empty())
+      return ctx.error(fault);
   if (parts && std::ranges::any_of(*parts, [](std::int64_t p) { return p < 0; }))
     return ctx.error("split [" + to_string(*parts) + "] has a negative length");
   if (parts && parts->size() != outputs)
@@ -177,7 +181,8 @@ Status infer_split(InferContext& ctx) {
 
 Status reference_split(EvalContext& ctx) {
   const Tensor& x = ctx.input(0);
-  const auto axis = normalize_axis(ctx.node().attrs.get_int(kAxis, 0), static_cast<std::int64_t>(x.shape.size()));
+  const auto axis =
+      normalize_axis(ctx.node().attrs.get_int(kAxis, 0), static_cast<std::int64_t>(x.shape.size()));
   if (!axis) return ctx.error("attribute axis is outside the rank " + std::to_string(x.shape.size()));
   const auto at = static_cast<std::size_t>(*axis);
   const std::size_t outputs = ctx.outputs.size();
@@ -214,7 +219,8 @@ Status reference_split(EvalContext& ctx) {
 /// Parts of a tensor along one axis, in storage order: the axis of a blocked format counts in blocks.
 std::size_t storage_axis(const ir::Node& node, const ir::Value* whole) {
   const std::int64_t rank = std::ssize(whole->type.dims());
-  return static_cast<std::size_t>(*normalize_axis(node.attrs.get_int(kAxis, node.op_type == "Concat" && node.version < 4 ? 1 : 0), rank));
+  return static_cast<std::size_t>(
+      *normalize_axis(node.attrs.get_int(kAxis, node.op_type == "Concat" && node.version < 4 ? 1 : 0), rank));
 }
 
 Status lower_concat(LowerContext& ctx) {
@@ -268,8 +274,8 @@ Status lower_split(LowerContext& ctx) {
 }
 
 bool lowers_split(const ir::Node& node) {
-  return copies_input(node) &&
-         std::none_of(node.outputs().begin(), node.outputs().end(), [](const ir::Value* v) { return v == nullptr; });
+  return copies_input(node) && std::none_of(node.outputs().begin(), node.outputs().end(),
+                                            [](const ir::Value* v) { return v == nullptr; });
 }
 
 }  // namespace

@@ -33,14 +33,19 @@ std::optional<Tensor> constant_value(const ir::Node& node) {
   const auto& [name, attribute] = *node.attrs.map().begin();
   struct Convert {
     std::optional<Tensor> operator()(const Tensor& t) const { return t; }
-    std::optional<Tensor> operator()(float v) const { return scalar_tensor(DType::F32, static_cast<double>(v)); }
-    std::optional<Tensor> operator()(std::int64_t v) const { return from_int64s(DType::I64, {}, std::span(&v, 1)); }
+    std::optional<Tensor> operator()(float v) const {
+      return scalar_tensor(DType::F32, static_cast<double>(v));
+    }
+    std::optional<Tensor> operator()(std::int64_t v) const {
+      return from_int64s(DType::I64, {}, std::span(&v, 1));
+    }
     std::optional<Tensor> operator()(const std::string& v) const { return strings_tensor({}, {v}); }
     std::optional<Tensor> operator()(const std::vector<std::int64_t>& v) const {
       return from_int64s(DType::I64, {static_cast<std::int64_t>(v.size())}, v);
     }
     std::optional<Tensor> operator()(const std::vector<float>& v) const {
-      return from_doubles(DType::F32, {static_cast<std::int64_t>(v.size())}, std::vector<double>(v.begin(), v.end()));
+      return from_doubles(DType::F32, {static_cast<std::int64_t>(v.size())},
+                          std::vector<double>(v.begin(), v.end()));
     }
     std::optional<Tensor> operator()(const std::vector<std::string>& v) const {
       return strings_tensor({static_cast<std::int64_t>(v.size())}, v);
@@ -54,8 +59,9 @@ std::optional<Tensor> constant_value(const ir::Node& node) {
 Status infer_constant(InferContext& ctx) {
   const auto value = constant_value(ctx.node());
   if (!value)
-    return ctx.error("must have exactly one of value, sparse_value, value_float, value_floats, value_int, "
-                     "value_ints, value_string, value_strings");
+    return ctx.error(
+        "must have exactly one of value, sparse_value, value_float, value_floats, value_int, "
+        "value_ints, value_string, value_strings");
   ctx.set_output(0, value->dtype, ir::to_shape(value->shape));
   if (is_integer(value->dtype) && value->shape.size() <= 1 && value->count() <= kMaxElements) {
     ir::Shape elements;
@@ -94,7 +100,8 @@ Status infer_constant_of_shape(InferContext& ctx) {
     return {};
   }
   for (const ir::Dim& d : *dims)
-    if (is_literal(d) && d.value < 0) return ctx.input_error(0, "has the negative length " + std::to_string(d.value));
+    if (is_literal(d) && d.value < 0)
+      return ctx.input_error(0, "has the negative length " + std::to_string(d.value));
   ctx.set_output(0, value.dtype, *dims);
   if (!is_integer(value.dtype) || dims->size() > 1 || !ir::is_static(*dims)) return {};
   const std::int64_t count = dims->empty() ? 1 : dims->front().value;
@@ -125,7 +132,8 @@ Status infer_eye_like(InferContext& ctx) {
   const std::int64_t dtype = ctx.node().attrs.get_int(kDType, static_cast<std::int64_t>(ctx.dtype(0)));
   const bool known = dtype >= 0 && dtype < kDTypeCount;
   if (!known || !(kNumericTypes | kBoolTypes).has(static_cast<DType>(dtype)))
-    return ctx.error("the output type " + (known ? std::string(name(static_cast<DType>(dtype))) : std::to_string(dtype)) +
+    return ctx.error("the output type " +
+                     (known ? std::string(name(static_cast<DType>(dtype))) : std::to_string(dtype)) +
                      " is not a numeric type or bool");
   ctx.set_output(0, static_cast<DType>(dtype), ctx.type(0).shape);
   return {};
@@ -159,7 +167,8 @@ std::optional<std::int64_t> range_count(std::int64_t start, std::int64_t limit, 
   // Unsigned: the distance of two int64 may not be one.
   const auto low = static_cast<std::uint64_t>(delta > 0 ? start : limit);
   const auto high = static_cast<std::uint64_t>(delta > 0 ? limit : start);
-  const std::uint64_t step = delta > 0 ? static_cast<std::uint64_t>(delta) : 0 - static_cast<std::uint64_t>(delta);
+  const std::uint64_t step =
+      delta > 0 ? static_cast<std::uint64_t>(delta) : 0 - static_cast<std::uint64_t>(delta);
   const std::uint64_t count = (high - low - 1) / step + 1;
   if (count > static_cast<std::uint64_t>(INT64_MAX)) return std::nullopt;
   return static_cast<std::int64_t>(count);
@@ -177,11 +186,12 @@ Status infer_range(InferContext& ctx) {
     if (const auto e = elements_of(ctx, i); e && e->size() == 1) bound[i] = e->front();
 
   ir::Dim length = ctx.unknown_dim();
-  const bool constant = ctx.constant(0) != nullptr && ctx.constant(1) != nullptr && ctx.constant(2) != nullptr;
+  const bool constant =
+      ctx.constant(0) != nullptr && ctx.constant(1) != nullptr && ctx.constant(2) != nullptr;
   const std::string fault = "start, limit and delta do not state a range";
   if (constant && is_float(ctx.dtype(0))) {
-    const auto count =
-        range_count(double_at(*ctx.constant(0), 0), double_at(*ctx.constant(1), 0), double_at(*ctx.constant(2), 0));
+    const auto count = range_count(double_at(*ctx.constant(0), 0), double_at(*ctx.constant(1), 0),
+                                   double_at(*ctx.constant(2), 0));
     if (!count) return ctx.error(fault);
     length = ir::Dim::of(*count);
   } else if (bound[0] && bound[1] && bound[2]) {
@@ -191,7 +201,8 @@ Status infer_range(InferContext& ctx) {
       length = ir::Dim::of(*count);
       if (*count <= kMaxElements) {
         ir::Shape elements;
-        for (std::int64_t i = 0; i < *count; ++i) elements.push_back(literal(bound[0]->value + i * bound[2]->value));
+        for (std::int64_t i = 0; i < *count; ++i)
+          elements.push_back(literal(bound[0]->value + i * bound[2]->value));
         set_elements(ctx, 0, std::move(elements));
       }
     } else if (*bound[0] == literal(0) && *bound[2] == literal(1)) {
@@ -218,7 +229,8 @@ Status reference_range(EvalContext& ctx) {
     MutableTensor y(dtype, {*count});
     auto out = y.as<T>();
     for (std::size_t i = 0; i < out.size(); ++i)
-      out[i] = narrow<T>(static_cast<Widened<T>>(wrapping_add(start, wrapping_mul(static_cast<W>(i), delta))));
+      out[i] =
+          narrow<T>(static_cast<Widened<T>>(wrapping_add(start, wrapping_mul(static_cast<W>(i), delta))));
     ctx.outputs[0] = std::move(y).freeze();
     return {};
   });

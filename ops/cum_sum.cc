@@ -46,9 +46,9 @@ struct ProdOp {
 template <class Op>
 Status reference_running(EvalContext& ctx) {
   const Tensor& x = ctx.input(0);
-  const auto axis = ctx.input(kAxis).count() == 1
-                        ? normalize_axis(int_at(ctx.input(kAxis), 0), static_cast<std::int64_t>(x.shape.size()))
-                        : std::nullopt;
+  const auto axis = ctx.input(kAxis).count() == 1 ? normalize_axis(int_at(ctx.input(kAxis), 0),
+                                                                   static_cast<std::int64_t>(x.shape.size()))
+                                                  : std::nullopt;
   if (!axis) return ctx.error("axis must be one axis of an input of shape [" + to_string(x.shape) + "]");
   const bool exclusive = ctx.node().attrs.get_int(kExclusive, 0) != 0;
   const bool reverse = ctx.node().attrs.get_int(kReverse, 0) != 0;

@@ -19,7 +19,8 @@ DType mask_dtype(int version, DType data) { return version < 10 ? data : DType::
 Status infer_dropout(InferContext& ctx) {
   ATC_TRY(require_dtype(ctx, 0, kFloatTypes, "a float type"));
   ctx.set_output(0, ctx.dtype(0), ctx.type(0).shape);
-  if (ctx.node().outputs().size() > 1) ctx.set_output(1, mask_dtype(ctx.version(), ctx.dtype(0)), ctx.type(0).shape);
+  if (ctx.node().outputs().size() > 1)
+    ctx.set_output(1, mask_dtype(ctx.version(), ctx.dtype(0)), ctx.type(0).shape);
   return {};
 }
 
@@ -31,14 +32,14 @@ Status reference_dropout(EvalContext& ctx) {
     return ctx.error("training_mode is true with ratio " + std::to_string(ratio) +
                      ": random dropout is not part of inference; export the model in evaluation mode");
   ctx.outputs[0] = x;
-  if (ctx.outputs.size() > 1) ctx.outputs[1] = filled(scalar_tensor(mask_dtype(ctx.version(), x.dtype), 1), x.shape);
+  if (ctx.outputs.size() > 1)
+    ctx.outputs[1] = filled(scalar_tensor(mask_dtype(ctx.version(), x.dtype), 1), x.shape);
   return {};
 }
 
 Status vector_dropout(VectorEmitter& e) {
   e.set_output(0, e.input(0));
-  if (e.node().output(1) != nullptr)
-    e.set_output(1, e.constant(*kernels::reg_type_of(e.output_dtype(1)), 1));
+  if (e.node().output(1) != nullptr) e.set_output(1, e.constant(*kernels::reg_type_of(e.output_dtype(1)), 1));
   return {};
 }
 

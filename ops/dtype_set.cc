@@ -14,7 +14,9 @@ Status require_dtype(const InferContext& ctx, std::size_t i, DTypeSet allowed, s
 }
 
 bool has_vector_types(const ir::Node& node) {
-  auto fits = [](const ir::Value* v) { return v == nullptr || kernels::reg_type_of(v->type.dtype).has_value(); };
+  auto fits = [](const ir::Value* v) {
+    return v == nullptr || kernels::reg_type_of(v->type.dtype).has_value();
+  };
   return std::ranges::all_of(node.inputs(), fits) && std::ranges::all_of(node.outputs(), fits);
 }
 

@@ -159,9 +159,23 @@ Labelled<T> contract(const Labelled<T>& a, const Labelled<T>& b, const std::vect
     space.push_back(sizes[static_cast<std::size_t>(label)]);
     for (std::size_t k = 0; k < 3; ++k) strides[k].push_back(by_label[k][static_cast<std::size_t>(label)]);
   }
-  for (StridedWalk w(space, strides); !w.done(); w.next())
-    y.values[static_cast<std::size_t>(w.offset(2))] +=
-        a.values[static_cast<std::size_t>(w.offset(0))] * b.values[static_cast<std::size_t>(w.offset(1))];
+  // The innermost label is a plain loop; the walk goes over the others.
+  std::int64_t length = 1;
+  std::int64_t step[3] = {};
+  if (!space.empty()) {
+    length = space.back();
+    space.pop_back();
+    for (std::size_t k = 0; k < 3; ++k) {
+      step[k] = strides[k].back();
+      strides[k].pop_back();
+    }
+  }
+  for (StridedWalk w(space, strides); !w.done(); w.next()) {
+    const T* pa = a.values.data() + w.offset(0);
+    const T* pb = b.values.data() + w.offset(1);
+    T* py = y.values.data() + w.offset(2);
+    for (std::int64_t i = 0; i < length; ++i) py[i * step[2]] += pa[i * step[0]] * pb[i * step[1]];
+  }
   return y;
 }
 

@@ -235,7 +235,8 @@ Status vector_mod(VectorEmitter& e) {
 /// Dims of the slope ready for NumPy broadcasting: up to opset 6 a 1-D slope runs along the channels.
 template <class ShapeT, class Dim>
 ShapeT slope_dims(int version, std::size_t x_rank, ShapeT slope, Dim one) {
-  if (version <= kLastLegacyBroadcast && slope.size() == 1 && x_rank > 2) slope.insert(slope.end(), x_rank - 2, one);
+  if (version <= kLastLegacyBroadcast && slope.size() == 1 && x_rank > 2)
+    slope.insert(slope.end(), x_rank - 2, one);
   return slope;
 }
 
@@ -259,11 +260,13 @@ Status infer_prelu(InferContext& ctx) {
 Status reference_prelu(EvalContext& ctx) {
   const Tensor& x = ctx.input(0);
   const Tensor& slope = ctx.input(1);
-  const Tensor aligned = with_shape(slope, slope_dims(ctx.version(), x.shape.size(), slope.shape, std::int64_t{1}));
+  const Tensor aligned =
+      with_shape(slope, slope_dims(ctx.version(), x.shape.size(), slope.shape, std::int64_t{1}));
   if (broadcast_dims(x.shape, aligned.shape) != x.shape)
     return ctx.error("slope of shape [" + to_string(slope.shape) + "] does not broadcast to [" +
                      to_string(x.shape) + "]");
-  ctx.outputs[0] = map_pairs(x, aligned, x.shape, [](auto v, auto s) { return v < 0 ? wrapping_mul(v, s) : v; });
+  ctx.outputs[0] =
+      map_pairs(x, aligned, x.shape, [](auto v, auto s) { return v < 0 ? wrapping_mul(v, s) : v; });
   return {};
 }
 

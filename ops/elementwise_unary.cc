@@ -151,9 +151,9 @@ constexpr std::string_view kDetectNegative = "detect_negative";  // Int, 1
 constexpr std::string_view kDetectPositive = "detect_positive";  // Int, 1
 
 Status infer_float_test(InferContext& ctx) {
-  ATC_TRY(require_dtype(ctx, 0,
-                        kFloatTypes | DTypeSet{DType::F8E4M3FN, DType::F8E4M3FNUZ, DType::F8E5M2, DType::F8E5M2FNUZ},
-                        "a float type"));
+  ATC_TRY(require_dtype(
+      ctx, 0, kFloatTypes | DTypeSet{DType::F8E4M3FN, DType::F8E4M3FNUZ, DType::F8E5M2, DType::F8E5M2FNUZ},
+      "a float type"));
   ctx.set_output(0, DType::Bool, ctx.type(0).shape);
   return {};
 }
@@ -186,7 +186,8 @@ Status vector_is_nan(VectorEmitter& e) {
 Status vector_is_inf(VectorEmitter& e) {
   const int positive = e.node().attrs.get_int(kDetectPositive, 1) != 0 ? 1 : 0;
   const int negative = e.node().attrs.get_int(kDetectNegative, 1) != 0 ? 2 : 0;
-  e.set_output(0, e.program().emit(VecOp::IsInf, e.type(e.input(0)), e.input(0), -1, -1, positive + negative));
+  e.set_output(0,
+               e.program().emit(VecOp::IsInf, e.type(e.input(0)), e.input(0), -1, -1, positive + negative));
   return {};
 }
 
@@ -233,8 +234,15 @@ void register_elementwise_unary(Registry& r) {
   register_float<std::tan, VecOp::Tan>(r, "Tan", 7);
   register_float<std::tanh, VecOp::Tanh>(r, "Tanh", 1);
 
-  r.add({.name = "Softsign", .infer = infer_float, .reference = reference_float<softsign>, .vector = vector_softsign});
-  r.add({.name = "Mish", .since = 18, .infer = infer_float, .reference = reference_float<mish>, .vector = vector_mish});
+  r.add({.name = "Softsign",
+         .infer = infer_float,
+         .reference = reference_float<softsign>,
+         .vector = vector_softsign});
+  r.add({.name = "Mish",
+         .since = 18,
+         .infer = infer_float,
+         .reference = reference_float<mish>,
+         .vector = vector_mish});
 
   register_numeric<AbsOp>(r, "Abs", 1);
   register_numeric<NegOp>(r, "Neg", 1);
@@ -246,7 +254,9 @@ void register_elementwise_unary(Registry& r) {
          .infer = infer_numeric,
          .reference = reference_float<std::erf>,
          .vector = vector_unary<VecOp::Erf>,
-         .vector_accepts = [](const ir::Node& n) { return has_vector_types(n) && is_float(n.input(0)->type.dtype); }});
+         .vector_accepts = [](const ir::Node& n) {
+           return has_vector_types(n) && is_float(n.input(0)->type.dtype);
+         }});
 
   r.add({.name = "BitwiseNot",
          .since = 18,

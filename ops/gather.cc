@@ -1,3 +1,5 @@
+#include "kernels/gather.h"
+
 #include <numeric>
 #include <string>
 
@@ -6,11 +8,10 @@
 #include "ops/families.h"
 #include "ops/indices.h"
 #include "ops/infer_checks.h"
+#include "ops/move.h"
 #include "ops/op.h"
 #include "ops/reference_util.h"
 #include "ops/shape_value.h"
-#include "ops/move.h"
-#include "kernels/gather.h"
 
 // Reading elements by index: Gather, GatherElements, GatherND.
 namespace atc::ops {
@@ -56,7 +57,8 @@ Status infer_gather(InferContext& ctx) {
 
 Status reference_gather(EvalContext& ctx) {
   const Tensor& data = ctx.input(0);
-  const auto axis = normalize_axis(ctx.node().attrs.get_int(kAxis, 0), static_cast<std::int64_t>(data.shape.size()));
+  const auto axis =
+      normalize_axis(ctx.node().attrs.get_int(kAxis, 0), static_cast<std::int64_t>(data.shape.size()));
   if (!axis) return ctx.error("attribute axis is outside the rank " + std::to_string(data.shape.size()));
   const std::int64_t length = data.shape[static_cast<std::size_t>(*axis)];
   ATC_ASSIGN(const std::vector<std::int64_t> indices, normal_indices(ctx, 1, length));
@@ -118,7 +120,8 @@ Status infer_gather_nd(InferContext& ctx) {
     return ctx.error("attribute batch_dims is " + std::to_string(batch) + ", expected less than both ranks " +
                      std::to_string(data.size()) + " and " + std::to_string(indices.size()));
   if (batch + tuple > static_cast<std::int64_t>(data.size()))
-    return ctx.input_error(1, "has index tuples of length " + std::to_string(tuple) + ", more than the axes of data");
+    return ctx.input_error(
+        1, "has index tuples of length " + std::to_string(tuple) + ", more than the axes of data");
   ir::Shape shape(indices.begin(), indices.end() - 1);
   shape.insert(shape.end(), data.begin() + batch + tuple, data.end());
   ctx.set_output(0, ctx.dtype(0), std::move(shape));
@@ -160,7 +163,9 @@ Status lower_gather(LowerContext& ctx) {
   s.axis = data[static_cast<std::size_t>(axis)];
   s.count = element_count(n.input(1)->type.dims());
   s.inner = element_count(Dims(data.begin() + axis + 1, data.end()));
-  ATC_ASSIGN(kernels::Task task, kernels::make_gather(s, {ctx.read(n.input(0)), ctx.read(n.input(1)), ctx.write(n.output(0))}, ctx.chip()));
+  ATC_ASSIGN(kernels::Task task,
+             kernels::make_gather(s, {ctx.read(n.input(0)), ctx.read(n.input(1)), ctx.write(n.output(0))},
+                                  ctx.chip()));
   ctx.emit(std::move(task));
   return {};
 }

@@ -9,12 +9,14 @@ namespace atc::ops {
 namespace {
 
 Status outside(const EvalContext& ctx, std::int64_t index, std::int64_t length) {
-  return ctx.error("index " + std::to_string(index) + " is outside an axis of length " + std::to_string(length));
+  return ctx.error("index " + std::to_string(index) + " is outside an axis of length " +
+                   std::to_string(length));
 }
 
 }  // namespace
 
-StatusOr<std::vector<std::int64_t>> normal_indices(const EvalContext& ctx, std::size_t i, std::int64_t length) {
+StatusOr<std::vector<std::int64_t>> normal_indices(const EvalContext& ctx, std::size_t i,
+                                                   std::int64_t length) {
   std::vector<std::int64_t> out = to_int64s(ctx.input(i));
   for (std::int64_t& index : out) {
     const auto normal = normalize_axis(index, length);
@@ -26,15 +28,16 @@ StatusOr<std::vector<std::int64_t>> normal_indices(const EvalContext& ctx, std::
 
 StatusOr<std::vector<std::int64_t>> element_targets(const EvalContext& ctx, const Dims& data) {
   const Tensor& indices = ctx.input(1);
-  const auto axis = normalize_axis(ctx.node().attrs.get_int("axis", 0), static_cast<std::int64_t>(data.size()));
+  const auto axis =
+      normalize_axis(ctx.node().attrs.get_int("axis", 0), static_cast<std::int64_t>(data.size()));
   if (!axis || indices.shape.size() != data.size())
-    return ctx.error("attribute axis or indices of shape [" + to_string(indices.shape) + "] do not fit data of shape [" +
-                     to_string(data) + "]");
+    return ctx.error("attribute axis or indices of shape [" + to_string(indices.shape) +
+                     "] do not fit data of shape [" + to_string(data) + "]");
   const auto at = static_cast<std::size_t>(*axis);
   for (std::size_t d = 0; d < data.size(); ++d)
     if (d != at && indices.shape[d] > data[d])
-      return ctx.error("indices of shape [" + to_string(indices.shape) + "] exceed data of shape [" + to_string(data) +
-                       "] in axis " + std::to_string(d));
+      return ctx.error("indices of shape [" + to_string(indices.shape) + "] exceed data of shape [" +
+                       to_string(data) + "] in axis " + std::to_string(d));
   ATC_ASSIGN(std::vector<std::int64_t> out, normal_indices(ctx, 1, data[at]));
   Dims strides = row_major_strides(data);
   const std::int64_t step = std::exchange(strides[at], 0);
@@ -55,7 +58,8 @@ StatusOr<TupleTargets> tuple_targets(const EvalContext& ctx, const Dims& data, s
   const std::span<const std::int64_t> dims(data);
   const std::span<const std::int64_t> lead(indices.shape.data(), indices.shape.size() - 1);
   for (std::size_t d = 0; d < batch; ++d)
-    if (indices.shape[d] != data[d]) return ctx.error("data and indices differ in batch axis " + std::to_string(d));
+    if (indices.shape[d] != data[d])
+      return ctx.error("data and indices differ in batch axis " + std::to_string(d));
 
   TupleTargets out;
   out.run = element_count(dims.subspan(batch + tuple));

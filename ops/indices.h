@@ -10,7 +10,8 @@
 namespace atc::ops {
 
 /// Elements of input `i` as indices into an axis of `length`, made non-negative.
-StatusOr<std::vector<std::int64_t>> normal_indices(const EvalContext& ctx, std::size_t i, std::int64_t length);
+StatusOr<std::vector<std::int64_t>> normal_indices(const EvalContext& ctx, std::size_t i,
+                                                   std::int64_t length);
 
 /// GatherElements and ScatterElements (data is input 0, indices input 1, attribute `axis`): for each
 /// element of indices, the offset in data with its coordinate along `axis` replaced by the index.

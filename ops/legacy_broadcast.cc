@@ -33,8 +33,9 @@ StatusOr<std::optional<ir::Shape>> pairwise_shape(const InferContext& ctx) {
   ir::Shape b = ctx.shape(1);
   const auto ones = trailing_ones(ctx.node(), a.size(), b.size());
   if (!ones)
-    return ctx.error("axis " + std::to_string(ctx.node().attrs.get_int("axis", 0)) + " does not place shape [" +
-                     ir::to_string(b) + "] of input 1 inside shape [" + ir::to_string(a) + "] of input 0");
+    return ctx.error("axis " + std::to_string(ctx.node().attrs.get_int("axis", 0)) +
+                     " does not place shape [" + ir::to_string(b) + "] of input 1 inside shape [" +
+                     ir::to_string(a) + "] of input 0");
   b.insert(b.end(), *ones, ir::Dim::of(1));
   auto out = broadcast(a, b);
   if (!out)

@@ -71,8 +71,10 @@ Status infer_not(InferContext& ctx) {
   ctx.set_output(0, DType::Bool, ctx.type(0).shape);
   if (auto elements = elements_of(ctx, 0)) {
     for (ir::Dim& d : *elements)
-      if (is_literal(d)) d = literal(d.value == 0 ? 1 : 0);
-      else d = ctx.unknown_dim();
+      if (is_literal(d))
+        d = literal(d.value == 0 ? 1 : 0);
+      else
+        d = ctx.unknown_dim();
     set_elements(ctx, 0, *std::move(elements));
   }
   return {};

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "ops/batch_norm.h"
 #include "ops/families.h"
 #include "ops/infer_checks.h"
 #include "ops/reference_util.h"
@@ -7,6 +8,16 @@
 // Normalization by the statistics of channels: BatchNormalization, InstanceNormalization,
 // GroupNormalization, MeanVarianceNormalization. Sums and variances in double, two passes.
 namespace atc::ops {
+
+bool is_training_batch_norm(const ir::Node& node) {
+  if (node.version >= 14) return node.attrs.get_int("training_mode", 0) != 0;
+  if (node.version >= 7) return node.outputs().size() > 1;
+  return node.attrs.get_int("is_test", 0) == 0;
+}
+
+bool is_per_activation_batch_norm(const ir::Node& node) {
+  return node.version < 9 && node.attrs.get_int("spatial", 1) == 0;
+}
 
 namespace {
 
@@ -34,23 +45,11 @@ Moments moments(ForEach for_each) {
 
 // BatchNormalization ------------------------------------------------------------------------------
 
-/// Training mode uses the batch's own statistics and updates the running ones.
-bool is_training(const ir::Node& node) {
-  if (node.version >= 14) return node.attrs.get_int("training_mode", 0) != 0;
-  if (node.version >= 7) return node.outputs().size() > 1;
-  return node.attrs.get_int("is_test", 0) == 0;
-}
-
-/// Up to version 8 spatial = 0 normalizes each activation of C,D1,D2,... by itself.
-bool is_per_activation(const ir::Node& node) {
-  return node.version < 9 && node.attrs.get_int("spatial", 1) == 0;
-}
-
 /// Shape of the parameters: [C], or [C, D1, ...] for each activation.
 ir::Shape parameter_shape(const InferContext& ctx) {
   const ir::Shape& x = ctx.shape(0);
   if (x.size() < 2) return {ir::Dim::of(1)};
-  if (!is_per_activation(ctx.node())) return {x[1]};
+  if (!is_per_activation_batch_norm(ctx.node())) return {x[1]};
   return {x.begin() + 1, x.end()};
 }
 
@@ -74,7 +73,7 @@ Status infer_batch_normalization(InferContext& ctx) {
                                         ir::to_string(*parameters) + "]");
     }
   }
-  if (ctx.version() >= 14 && !is_training(ctx.node()) && ctx.node().outputs().size() > 1)
+  if (ctx.version() >= 14 && !is_training_batch_norm(ctx.node()) && ctx.node().outputs().size() > 1)
     return ctx.error("has outputs for running statistics, which only training_mode 1 gives");
   for (std::size_t i = 1; i < ctx.node().outputs().size(); ++i)
     if (ctx.node().output(i)) ctx.set_output(i, ctx.dtype(i < 3 ? i + 2 : 3), parameters);
@@ -94,7 +93,7 @@ Status reference_batch_normalization(EvalContext& ctx) {
   const std::size_t batch = x.shape.size() < 2 ? y.size() : static_cast<std::size_t>(x.shape[0]);
   const std::size_t plane = y.empty() ? 0 : y.size() / (batch * count);
 
-  if (is_training(node)) {
+  if (is_training_batch_norm(node)) {
     const double momentum = node.attrs.get_float("momentum", 0.9F);
     std::vector<double> running_mean = mean;
     std::vector<double> running_variance = variance;

@@ -54,8 +54,7 @@ Status reference_one_hot(EvalContext& ctx) {
   const bool wraps = ctx.version() >= 11;
   const AxisView view = axis_view(shape, *axis);
   ElementWriter out(values.dtype, shape);
-  const std::int64_t total = element_count(shape);
-  for (std::int64_t i = 0; i < total; ++i) out.copy(i, values, 0);
+  out.copy(0, filled(values, shape), 0, element_count(shape));
   const std::vector<std::int64_t> index = to_int64s(indices);
   for (std::size_t i = 0; i < index.size(); ++i) {
     const std::int64_t at = wraps && index[i] < 0 ? index[i] + depth : index[i];

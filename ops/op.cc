@@ -9,9 +9,8 @@
 namespace atc::ops {
 namespace {
 
-constexpr std::array<std::string_view, 9> kAttrKindNames = {"an integer", "a float",   "a string",
-                                                            "integers",   "floats",    "strings",
-                                                            "a tensor",   "a graph",   "tensors"};
+constexpr std::array<std::string_view, 9> kAttrKindNames = {
+    "an integer", "a float", "a string", "integers", "floats", "strings", "a tensor", "a graph", "tensors"};
 
 std::string_view kind_name(std::size_t kind) { return kAttrKindNames.at(kind); }
 
@@ -66,7 +65,8 @@ ir::Dim InferContext::unknown_dim() {
 Status InferContext::error(std::string message) const { return node_error(node_, message); }
 
 Status InferContext::input_error(std::size_t i, std::string message) const {
-  return node_error(node_, "input " + std::to_string(i) + " " + describe_value(node_.input(i)) + " " + message);
+  return node_error(node_,
+                    "input " + std::to_string(i) + " " + describe_value(node_.input(i)) + " " + message);
 }
 
 Status EvalContext::error(std::string message) const { return node_error(node_, message); }
@@ -78,31 +78,38 @@ Status check_schema(const ir::Node& node, const OpDef& def) {
   const auto least = static_cast<std::size_t>(def.inputs.min);
   const auto most = static_cast<std::size_t>(def.inputs.max);
   if (count < least || count > most) {
-    const std::string expected = least == most          ? std::to_string(least)
-                                 : def.inputs.max == INT_MAX ? "at least " + std::to_string(least)
-                                                        : std::to_string(least) + " to " + std::to_string(most);
+    const std::string expected = least == most ? std::to_string(least)
+                                 : def.inputs.max == INT_MAX
+                                     ? "at least " + std::to_string(least)
+                                     : std::to_string(least) + " to " + std::to_string(most);
     return node_error(node, "has " + std::to_string(count) + " inputs, expected " + expected);
   }
   for (std::size_t i = 0; i < least; ++i)
-    if (node.input(i) == nullptr) return node_error(node, "input " + std::to_string(i) + " is required but absent");
+    if (node.input(i) == nullptr)
+      return node_error(node, "input " + std::to_string(i) + " is required but absent");
 
   const auto outputs = node.outputs().size();
-  if (outputs < static_cast<std::size_t>(def.outputs.min) || outputs > static_cast<std::size_t>(def.outputs.max))
-    return node_error(node, "has " + std::to_string(outputs) + " outputs, expected " +
-                                std::to_string(def.outputs.min) +
-                                (def.outputs.max == INT_MAX          ? " or more"
-                                 : def.outputs.max == def.outputs.min ? ""
-                                                                      : " to " + std::to_string(def.outputs.max)));
+  if (outputs < static_cast<std::size_t>(def.outputs.min) ||
+      outputs > static_cast<std::size_t>(def.outputs.max))
+    return node_error(
+        node, "has " + std::to_string(outputs) + " outputs, expected " + std::to_string(def.outputs.min) +
+                  (def.outputs.max == INT_MAX           ? " or more"
+                   : def.outputs.max == def.outputs.min ? ""
+                                                        : " to " + std::to_string(def.outputs.max)));
 
-  auto exists = [&](const AttrSpec& spec) { return spec.since <= node.version && node.version <= spec.until; };
+  auto exists = [&](const AttrSpec& spec) {
+    return spec.since <= node.version && node.version <= spec.until;
+  };
   for (const auto& [name, value] : node.attrs.map()) {
-    const auto spec = std::ranges::find_if(def.attrs, [&](const AttrSpec& s) { return s.name == name && exists(s); });
+    const auto spec =
+        std::ranges::find_if(def.attrs, [&](const AttrSpec& s) { return s.name == name && exists(s); });
     if (spec == def.attrs.end()) {
       std::vector<std::string> known;
       for (const AttrSpec& s : def.attrs)
         if (exists(s)) known.emplace_back(s.name);
       const std::string near = nearest(name, known);
-      return node_error(node, "attribute " + name + " does not exist in opset " + std::to_string(node.version) +
+      return node_error(node, "attribute " + name + " does not exist in opset " +
+                                  std::to_string(node.version) +
                                   (near.empty() ? "" : "; did you mean " + near + "?"));
     }
     if (value.index() != static_cast<std::size_t>(spec->kind))
@@ -158,8 +165,8 @@ Status broadcast_inputs(InferContext& ctx, std::optional<ir::Shape>& shape) {
     }
     auto joint = broadcast(*shape, ctx.shape(i));
     if (!joint)
-      return ctx.input_error(i, "does not broadcast with shape [" + ir::to_string(*shape) +
-                                    "] of the inputs before it");
+      return ctx.input_error(
+          i, "does not broadcast with shape [" + ir::to_string(*shape) + "] of the inputs before it");
     shape = std::move(joint);
   }
   return {};

@@ -1,15 +1,15 @@
 #include <algorithm>
-#include <numeric>
 #include <cstring>
+#include <numeric>
 #include <string>
 
 #include "ops/families.h"
 #include "ops/infer_checks.h"
+#include "ops/move.h"
 #include "ops/op.h"
 #include "ops/pad_geometry.h"
 #include "ops/reference_util.h"
 #include "ops/shape_value.h"
-#include "ops/move.h"
 
 // Pad: elements added (or, with negative counts, removed) at both ends of axes.
 namespace atc::ops {
@@ -30,8 +30,9 @@ StatusOr<PadMode> mode_of(const ir::Node& node, const auto& ctx) {
   if (mode == "reflect") return PadMode::Reflect;
   if (mode == "edge") return PadMode::Edge;
   if (mode == "wrap" && node.version >= 19) return PadMode::Wrap;
-  return ctx.error("attribute mode must be constant, reflect" + std::string(node.version >= 19 ? ", edge or wrap" : " or edge") +
-                   ", found '" + mode + "'");
+  return ctx.error("attribute mode must be constant, reflect" +
+                   std::string(node.version >= 19 ? ", edge or wrap" : " or edge") + ", found '" + mode +
+                   "'");
 }
 
 /// Pads for every axis of the input, [starts..., ends...], from those of the named axes.
@@ -148,7 +149,8 @@ Status reference_pad(EvalContext& ctx) {
 
 /// Constant padding is a copy between fills; the other modes are left to the reference.
 bool lowers_pad(const ir::Node& node) {
-  return copies_input(node) && parameters_are_constant(node, 1) && node.attrs.get_string(kMode, "constant") == "constant";
+  return copies_input(node) && parameters_are_constant(node, 1) &&
+         node.attrs.get_string(kMode, "constant") == "constant";
 }
 
 std::uint64_t fill_bits(const ir::Node& node) {
@@ -170,7 +172,8 @@ Status lower_pad(LowerContext& ctx) {
   const ir::Node& n = ctx.node();
   const Dims x = n.input(0)->type.dims(), y = n.output(0)->type.dims();
   const std::size_t rank = x.size();
-  const Dims pads = n.version >= kInputsSince ? *constant_list(n, kPadsIn) : n.attrs.get_ints(pads_attribute(n.version));
+  const Dims pads =
+      n.version >= kInputsSince ? *constant_list(n, kPadsIn) : n.attrs.get_ints(pads_attribute(n.version));
   const auto all = spread(pads, constant_list(n, kAxesIn), rank);
   if (!all) return cannot_lower(n, pads_fault(pads, rank));
   const Dims from = row_major_strides(x), to = row_major_strides(y);
@@ -182,7 +185,8 @@ Status lower_pad(LowerContext& ctx) {
   // Axis by axis: what lies before and after the data, inside the data's range of the axes already done.
   Dims done = y, low(rank, 0);
   for (std::size_t i = 0; i < rank; ++i) {
-    const std::int64_t before = std::max<std::int64_t>((*all)[i], 0), after = std::max<std::int64_t>((*all)[rank + i], 0);
+    const std::int64_t before = std::max<std::int64_t>((*all)[i], 0),
+                       after = std::max<std::int64_t>((*all)[rank + i], 0);
     const std::int64_t cut = std::max<std::int64_t>(-(*all)[i], 0);
     inner.src_offset += cut * from[i];
     inner.dst_offset += before * to[i];
@@ -203,7 +207,8 @@ Status lower_pad(LowerContext& ctx) {
     low[i] = before;
   }
   if (element_count(inner.dims) > 0) segments.push_back(std::move(inner));
-  return emit_copies(ctx, n.input(0)->type.dtype, std::move(segments), {ctx.read(n.input(0)), ctx.write(n.output(0))});
+  return emit_copies(ctx, n.input(0)->type.dtype, std::move(segments),
+                     {ctx.read(n.input(0)), ctx.write(n.output(0))});
 }
 
 }  // namespace
@@ -213,11 +218,13 @@ void register_pad(Registry& r) {
     r.add({.name = "Pad",
            .since = first ? 1 : 2,
            .until = first ? 1 : kInputsSince - 1,
-           .attrs = {{kMode, AttrKind::String}, {pads_attribute(first ? 1 : 2), AttrKind::Ints, true}, {kValue, AttrKind::Float}},
+           .attrs = {{kMode, AttrKind::String},
+                     {pads_attribute(first ? 1 : 2), AttrKind::Ints, true},
+                     {kValue, AttrKind::Float}},
            .infer = infer_pad,
            .reference = reference_pad,
-         .lower = lower_pad,
-         .lowers = lowers_pad});
+           .lower = lower_pad,
+           .lowers = lowers_pad});
   r.add({.name = "Pad",
          .since = kInputsSince,
          .until = 17,

@@ -1,6 +1,7 @@
 #include "ops/reference_util.h"
 
 #include <cstring>
+#include <span>
 #include <utility>
 
 namespace atc::ops {
@@ -19,8 +20,10 @@ bool dispatchable(DType dtype) {
     case DType::U16:
     case DType::U32:
     case DType::U64:
-    case DType::Bool: return true;
-    default: return false;
+    case DType::Bool:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -105,14 +108,14 @@ void StridedWalk::next() {
 }
 
 ElementWriter::ElementWriter(DType dtype, Dims shape)
-    : dtype_(dtype), bits_(bit_width(dtype)), bytes_(dtype, std::move(shape)) {
-  if (dtype_ == DType::String) strings_.resize(static_cast<std::size_t>(element_count(bytes_.shape())));
+    : dtype_(dtype), bits_(bit_width(dtype)), count_(element_count(shape)), bytes_(dtype, std::move(shape)) {
+  if (dtype_ == DType::String) strings_.resize(static_cast<std::size_t>(count_));
 }
 
 void ElementWriter::copy(std::int64_t to, const Tensor& src, std::int64_t from, std::int64_t count) {
   ATC_CHECK(src.dtype == dtype_, "ElementWriter: dtypes differ");
   ATC_CHECK(from >= 0 && count >= 0 && from + count <= src.count(), "ElementWriter: source range");
-  ATC_CHECK(to >= 0 && to + count <= element_count(bytes_.shape()), "ElementWriter: destination range");
+  ATC_CHECK(to >= 0 && to + count <= count_, "ElementWriter: destination range");
   if (dtype_ == DType::String) {
     std::copy_n(src.strings.begin() + from, count, strings_.begin() + to);
     return;
@@ -129,9 +132,11 @@ void ElementWriter::copy(std::int64_t to, const Tensor& src, std::int64_t from, 
   for (std::int64_t i = 0; i < count; ++i) {
     const auto from_shift = static_cast<unsigned>((from + i) % per_byte * bits_);
     const auto to_shift = static_cast<unsigned>((to + i) % per_byte * bits_);
-    const unsigned value = (std::to_integer<unsigned>(src.data.data()[(from + i) / per_byte]) >> from_shift) & mask;
+    const unsigned value =
+        (std::to_integer<unsigned>(src.data.data()[(from + i) / per_byte]) >> from_shift) & mask;
     std::byte& target = dst[(to + i) / per_byte];
-    target = static_cast<std::byte>((std::to_integer<unsigned>(target) & ~(mask << to_shift)) | (value << to_shift));
+    target = static_cast<std::byte>((std::to_integer<unsigned>(target) & ~(mask << to_shift)) |
+                                    (value << to_shift));
   }
 }
 
@@ -141,6 +146,68 @@ Tensor ElementWriter::freeze() && {
   return t;
 }
 
+namespace {
+
+/// One axis after the other, the innermost as a plain loop. `Element` is moved, never looked at.
+template <class Element>
+Element* copy_axis(const Element* src, std::span<const std::int64_t> shape,
+                   std::span<const std::int64_t> strides, Element* dst) {
+  if (shape.empty()) {
+    *dst = *src;
+    return dst + 1;
+  }
+  if (shape.size() == 1) {
+    for (std::int64_t i = 0; i < shape[0]; ++i) dst[i] = src[i * strides[0]];
+    return dst + shape[0];
+  }
+  for (std::int64_t i = 0; i < shape[0]; ++i)
+    dst = copy_axis(src + i * strides[0], shape.subspan(1), strides.subspan(1), dst);
+  return dst;
+}
+
+struct Bytes16 {
+  std::uint64_t low, high;
+};
+
+template <class Element>
+Tensor copy_elements(const Tensor& src, const Dims& shape, const Dims& strides, std::int64_t start) {
+  MutableTensor out(src.dtype, shape);
+  copy_axis(reinterpret_cast<const Element*>(src.data.data()) + start, shape, strides,
+            reinterpret_cast<Element*>(out.bytes().data()));
+  return std::move(out).freeze();
+}
+
+}  // namespace
+
+Tensor strided_copy(const Tensor& src, const Dims& shape, const Dims& strides, std::int64_t start) {
+  ATC_CHECK(shape.size() == strides.size(), "strided_copy: one stride an axis");
+  const std::int64_t count = element_count(shape);
+  ATC_CHECK(count >= 0, "strided_copy: shape overflows");
+  if (count == 0) return ElementWriter(src.dtype, shape).freeze();
+  std::int64_t lowest = start;
+  std::int64_t highest = start;
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    (strides[i] < 0 ? lowest : highest) += (shape[i] - 1) * strides[i];
+  ATC_CHECK(lowest >= 0 && highest < src.count(), "strided_copy: source range");
+  switch (bit_width(src.dtype)) {
+    case 8:
+      return copy_elements<std::uint8_t>(src, shape, strides, start);
+    case 16:
+      return copy_elements<std::uint16_t>(src, shape, strides, start);
+    case 32:
+      return copy_elements<std::uint32_t>(src, shape, strides, start);
+    case 64:
+      return copy_elements<std::uint64_t>(src, shape, strides, start);
+    case 128:
+      return copy_elements<Bytes16>(src, shape, strides, start);
+    default:
+      break;
+  }
+  ElementWriter out(src.dtype, shape);  // strings and packed elements
+  for (StridedWalk w(shape, {strides}, {start}); !w.done(); w.next()) out.copy(w.position(), src, w.offset());
+  return std::move(out).freeze();
+}
+
 Tensor with_shape(const Tensor& t, Dims shape) {
   ATC_CHECK(element_count(shape) == t.count(), "with_shape: element counts differ");
   Tensor out = t;
@@ -148,11 +215,9 @@ Tensor with_shape(const Tensor& t, Dims shape) {
   return out;
 }
 
-Tensor filled(const Tensor& value, Dims shape) {
-  const std::int64_t count = element_count(shape);
-  ElementWriter out(value.dtype, std::move(shape));
-  for (std::int64_t i = 0; i < count; ++i) out.copy(i, value, 0);
-  return std::move(out).freeze();
+Tensor filled(const Tensor& value, const Dims& shape) {
+  const Dims still(shape.size(), 0);
+  return strided_copy(value, shape, still);
 }
 
 }  // namespace atc::ops

@@ -21,7 +21,7 @@ namespace atc::ops {
 struct Bool8 {
   std::uint8_t bits = 0;
   Bool8() = default;
-  Bool8(bool v) : bits(v ? 1 : 0) {}  // NOLINT(google-explicit-constructor)
+  Bool8(bool v) : bits(v ? 1 : 0) {}           // NOLINT(google-explicit-constructor)
   operator bool() const { return bits != 0; }  // NOLINT(google-explicit-constructor)
 };
 
@@ -39,20 +39,34 @@ bool dispatchable(DType dtype);
 template <class F>
 auto dispatch(DType dtype, F&& f) -> decltype(f(TypeTag<float>{})) {
   switch (dtype) {
-    case DType::F16: return f(TypeTag<Half>{});
-    case DType::BF16: return f(TypeTag<BFloat16>{});
-    case DType::F32: return f(TypeTag<float>{});
-    case DType::F64: return f(TypeTag<double>{});
-    case DType::I8: return f(TypeTag<std::int8_t>{});
-    case DType::I16: return f(TypeTag<std::int16_t>{});
-    case DType::I32: return f(TypeTag<std::int32_t>{});
-    case DType::I64: return f(TypeTag<std::int64_t>{});
-    case DType::U8: return f(TypeTag<std::uint8_t>{});
-    case DType::U16: return f(TypeTag<std::uint16_t>{});
-    case DType::U32: return f(TypeTag<std::uint32_t>{});
-    case DType::U64: return f(TypeTag<std::uint64_t>{});
-    case DType::Bool: return f(TypeTag<Bool8>{});
-    default: internal_error(__FILE__, __LINE__, "dispatch: no element type for " + std::string(name(dtype)));
+    case DType::F16:
+      return f(TypeTag<Half>{});
+    case DType::BF16:
+      return f(TypeTag<BFloat16>{});
+    case DType::F32:
+      return f(TypeTag<float>{});
+    case DType::F64:
+      return f(TypeTag<double>{});
+    case DType::I8:
+      return f(TypeTag<std::int8_t>{});
+    case DType::I16:
+      return f(TypeTag<std::int16_t>{});
+    case DType::I32:
+      return f(TypeTag<std::int32_t>{});
+    case DType::I64:
+      return f(TypeTag<std::int64_t>{});
+    case DType::U8:
+      return f(TypeTag<std::uint8_t>{});
+    case DType::U16:
+      return f(TypeTag<std::uint16_t>{});
+    case DType::U32:
+      return f(TypeTag<std::uint32_t>{});
+    case DType::U64:
+      return f(TypeTag<std::uint64_t>{});
+    case DType::Bool:
+      return f(TypeTag<Bool8>{});
+    default:
+      internal_error(__FILE__, __LINE__, "dispatch: no element type for " + std::string(name(dtype)));
   }
 }
 
@@ -63,8 +77,8 @@ inline constexpr bool kIsFloating =
 /// The type in which elements of T are computed: double for floats (one rounding at the end),
 /// int64/uint64 for integers, uint64 (0 or 1) for Bool8.
 template <class T>
-using Widened =
-    std::conditional_t<kIsFloating<T>, double, std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>;
+using Widened = std::conditional_t<kIsFloating<T>, double,
+                                   std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>;
 
 template <class T>
 Widened<T> widen(T v) {
@@ -115,7 +129,7 @@ class StridedWalk {
 
   bool done() const { return position_ >= count_; }
   void next();
-  std::int64_t position() const { return position_; }            ///< row-major number of the position
+  std::int64_t position() const { return position_; }  ///< row-major number of the position
   std::int64_t offset(std::size_t k = 0) const { return offsets_[k]; }
   const Dims& index() const { return index_; }
 
@@ -150,14 +164,19 @@ class ElementWriter {
  private:
   DType dtype_;
   int bits_;
+  std::int64_t count_;
   MutableTensor bytes_;
   std::vector<std::string> strings_;
 };
 
+/// A tensor of `shape` whose element at index i is element start + sum_j i_j * strides[j] of `src`, of any
+/// dtype: permutations, strided slices (negative strides too), broadcasts. Precondition: all in range.
+Tensor strided_copy(const Tensor& src, const Dims& shape, const Dims& strides, std::int64_t start = 0);
+
 /// The same elements under another shape (no copy). Precondition: equal element counts.
 Tensor with_shape(const Tensor& t, Dims shape);
-/// A tensor of 1-D strings or any dtype filled with one element of `value`.
-Tensor filled(const Tensor& value, Dims shape);
+/// A tensor of `shape`, every element the first one of `value`.
+Tensor filled(const Tensor& value, const Dims& shape);
 
 // Maps --------------------------------------------------------------------------------------------------
 
@@ -184,9 +203,11 @@ Tensor map_pairs(const Tensor& a, const Tensor& b, const Dims& space, F f) {
     auto pa = a.as<T>();
     auto pb = b.as<T>();
     auto out = y.as<T>();
-    for (StridedWalk w(space, {strides_over(a.shape, space), strides_over(b.shape, space)}); !w.done(); w.next())
-      out[static_cast<std::size_t>(w.position())] = narrow<T>(static_cast<Widened<T>>(
-          f(widen(pa[static_cast<std::size_t>(w.offset(0))]), widen(pb[static_cast<std::size_t>(w.offset(1))]))));
+    for (StridedWalk w(space, {strides_over(a.shape, space), strides_over(b.shape, space)}); !w.done();
+         w.next())
+      out[static_cast<std::size_t>(w.position())] =
+          narrow<T>(static_cast<Widened<T>>(f(widen(pa[static_cast<std::size_t>(w.offset(0))]),
+                                              widen(pb[static_cast<std::size_t>(w.offset(1))]))));
   });
   return std::move(y).freeze();
 }
@@ -200,9 +221,10 @@ Tensor compare_pairs(const Tensor& a, const Tensor& b, const Dims& space, F f) {
     using T = typename decltype(tag)::type;
     auto pa = a.as<T>();
     auto pb = b.as<T>();
-    for (StridedWalk w(space, {strides_over(a.shape, space), strides_over(b.shape, space)}); !w.done(); w.next())
-      out[static_cast<std::size_t>(w.position())] =
-          f(widen(pa[static_cast<std::size_t>(w.offset(0))]), widen(pb[static_cast<std::size_t>(w.offset(1))]));
+    for (StridedWalk w(space, {strides_over(a.shape, space), strides_over(b.shape, space)}); !w.done();
+         w.next())
+      out[static_cast<std::size_t>(w.position())] = f(widen(pa[static_cast<std::size_t>(w.offset(0))]),
+                                                      widen(pb[static_cast<std::size_t>(w.offset(1))]));
   });
   return std::move(y).freeze();
 }

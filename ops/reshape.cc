@@ -6,10 +6,10 @@
 #include "ops/dtype_set.h"
 #include "ops/families.h"
 #include "ops/infer_checks.h"
+#include "ops/move.h"
 #include "ops/op.h"
 #include "ops/reference_util.h"
 #include "ops/shape_value.h"
-#include "ops/move.h"
 
 // Reshape and Flatten: another shape for the same elements.
 namespace atc::ops {
@@ -102,7 +102,7 @@ Status infer_reshape(InferContext& ctx) {
     if (rest) out[*rest] = ctx.unknown_dim();
     ctx.set_output(0, ctx.dtype(0), std::move(out));
     keep_elements(ctx);
-  return {};
+    return {};
   }
   DimProduct all = product_of(*source);
   if (all.overflow || left.overflow) return ctx.error("the number of elements does not fit 64 bits");
@@ -163,7 +163,8 @@ Status reference_reshape(EvalContext& ctx) {
     out[*rest] = left == 0 ? 0 : x.count() / left;
   }
   if (!fits || element_count(out) != x.count())
-    return ctx.error("input of shape [" + to_string(x.shape) + "] cannot be reshaped to [" + to_string(target) + "]");
+    return ctx.error("input of shape [" + to_string(x.shape) + "] cannot be reshaped to [" +
+                     to_string(target) + "]");
   ctx.outputs[0] = with_shape(x, std::move(out));
   return {};
 }
@@ -181,8 +182,8 @@ std::optional<std::size_t> flatten_axis(const ir::Node& node, std::size_t rank) 
 }
 
 std::string flatten_fault(const ir::Node& node, std::size_t rank) {
-  return "attribute axis is " + std::to_string(node.attrs.get_int(kAxis, 1)) + ", outside [-" + std::to_string(rank) +
-         ", " + std::to_string(rank) + "]";
+  return "attribute axis is " + std::to_string(node.attrs.get_int(kAxis, 1)) + ", outside [-" +
+         std::to_string(rank) + ", " + std::to_string(rank) + "]";
 }
 
 Status infer_flatten(InferContext& ctx) {

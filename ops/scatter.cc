@@ -24,8 +24,8 @@ StatusOr<Reduction> reduction_of(const ir::Node& node, const auto& ctx) {
   const std::size_t known = node.version < 18 ? 3 : kNames.size();
   for (std::size_t i = 0; i < known; ++i)
     if (wanted == kNames[i]) return static_cast<Reduction>(i);
-  return ctx.error("attribute reduction must be none, add, mul" + std::string(known > 3 ? ", max or min" : "") +
-                   ", found '" + wanted + "'");
+  return ctx.error("attribute reduction must be none, add, mul" +
+                   std::string(known > 3 ? ", max or min" : "") + ", found '" + wanted + "'");
 }
 
 Status infer_scatter(InferContext& ctx) {
@@ -51,7 +51,8 @@ Tensor apply_updates(const Tensor& data, const Tensor& updates, std::span<const 
   if (reduction == Reduction::None) {
     ElementWriter out(data.dtype, data.shape);
     out.copy(0, data, 0, data.count());
-    for (std::size_t i = 0; i < targets.size(); ++i) out.copy(targets[i], updates, static_cast<std::int64_t>(i));
+    for (std::size_t i = 0; i < targets.size(); ++i)
+      out.copy(targets[i], updates, static_cast<std::int64_t>(i));
     return std::move(out).freeze();
   }
   MutableTensor y(data.dtype, data.shape);
@@ -60,10 +61,14 @@ Tensor apply_updates(const Tensor& data, const Tensor& updates, std::span<const 
     using W = Widened<T>;
     const auto reduce = [reduction](W a, W b) -> W {
       switch (reduction) {
-        case Reduction::Add: return wrapping_add(a, b);
-        case Reduction::Mul: return wrapping_mul(a, b);
-        case Reduction::Max: return a > b || a != a ? a : b;
-        default: return a < b || a != a ? a : b;
+        case Reduction::Add:
+          return wrapping_add(a, b);
+        case Reduction::Mul:
+          return wrapping_mul(a, b);
+        case Reduction::Max:
+          return a > b || a != a ? a : b;
+        default:
+          return a < b || a != a ? a : b;
       }
     };
     // Sums of narrow floats stay wide until the end.
@@ -103,8 +108,8 @@ Status infer_scatter_nd(InferContext& ctx) {
   const std::int64_t tuple = ctx.shape(1).back().value;
   const std::size_t rank = ctx.shape(0).size();
   if (tuple > static_cast<std::int64_t>(rank))
-    return ctx.input_error(1, "has index tuples of length " + std::to_string(tuple) + ", more than the rank " +
-                                  std::to_string(rank) + " of data");
+    return ctx.input_error(1, "has index tuples of length " + std::to_string(tuple) +
+                                  ", more than the rank " + std::to_string(rank) + " of data");
   const std::size_t expected = ctx.shape(1).size() - 1 + rank - static_cast<std::size_t>(tuple);
   return require_rank(ctx, 2, expected, expected);
 }
@@ -116,8 +121,8 @@ Status reference_scatter_nd(EvalContext& ctx) {
   for (std::int64_t offset : slices.offsets)
     for (std::int64_t k = 0; k < slices.run; ++k) targets.push_back(offset + k);
   if (static_cast<std::int64_t>(targets.size()) != ctx.input(2).count())
-    return ctx.error("updates of shape [" + to_string(ctx.input(2).shape) + "] do not fit indices of shape [" +
-                     to_string(ctx.input(1).shape) + "]");
+    return ctx.error("updates of shape [" + to_string(ctx.input(2).shape) +
+                     "] do not fit indices of shape [" + to_string(ctx.input(1).shape) + "]");
   ctx.outputs[0] = apply_updates(ctx.input(0), ctx.input(2), targets, reduction);
   return {};
 }

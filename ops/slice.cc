@@ -5,10 +5,10 @@
 #include "ops/dtype_set.h"
 #include "ops/families.h"
 #include "ops/infer_checks.h"
+#include "ops/move.h"
 #include "ops/op.h"
 #include "ops/reference_util.h"
 #include "ops/shape_value.h"
-#include "ops/move.h"
 
 // Slice: a strided part of a tensor, with NumPy's rules for bounds.
 namespace atc::ops {
@@ -114,7 +114,8 @@ Status infer_slice(InferContext& ctx) {
   auto elements = elements_of(ctx, 0);
   for (std::size_t i = 0; i < axes->size(); ++i) {
     ir::Dim& length = shape[static_cast<std::size_t>((*normal)[i])];
-    if (steps && (*steps)[i] == literal(0)) return ctx.error("the step of axis " + std::to_string((*normal)[i]) + " is 0");
+    if (steps && (*steps)[i] == literal(0))
+      return ctx.error("the step of axis " + std::to_string((*normal)[i]) + " is 0");
     if (!starts || !ends || !steps) {
       length = ctx.unknown_dim();
       elements.reset();
@@ -133,7 +134,8 @@ Status infer_slice(InferContext& ctx) {
     length = ir::Dim::of(s.count);
     if (!elements) continue;
     ir::Shape kept;
-    for (std::int64_t k = 0; k < s.count; ++k) kept.push_back((*elements)[static_cast<std::size_t>(s.start + k * s.step)]);
+    for (std::int64_t k = 0; k < s.count; ++k)
+      kept.push_back((*elements)[static_cast<std::size_t>(s.start + k * s.step)]);
     elements = std::move(kept);
   }
   ctx.set_output(0, ctx.dtype(0), std::move(shape));
@@ -156,11 +158,14 @@ StatusOr<SliceView> slice_view(const Dims& x, bool from_inputs, List list, Fail 
   Dims all(starts.size());
   std::iota(all.begin(), all.end(), 0);
   const Dims axes = list(kAxes, kAxesIn).value_or(all);
-  const Dims steps = from_inputs ? list({}, kStepsIn).value_or(Dims(starts.size(), 1)) : Dims(starts.size(), 1);
+  const Dims steps =
+      from_inputs ? list({}, kStepsIn).value_or(Dims(starts.size(), 1)) : Dims(starts.size(), 1);
   const auto normal = normalize_axes(axes, x.size());
-  if (!normal || ends.size() != starts.size() || axes.size() != starts.size() || steps.size() != starts.size())
-    return fail("starts [" + to_string(starts) + "], ends [" + to_string(ends) + "], axes [" + to_string(axes) +
-                "] and steps [" + to_string(steps) + "] do not fit shape [" + to_string(x) + "]");
+  if (!normal || ends.size() != starts.size() || axes.size() != starts.size() ||
+      steps.size() != starts.size())
+    return fail("starts [" + to_string(starts) + "], ends [" + to_string(ends) + "], axes [" +
+                to_string(axes) + "] and steps [" + to_string(steps) + "] do not fit shape [" + to_string(x) +
+                "]");
 
   SliceView v{x, row_major_strides(x), 0};
   for (std::size_t i = 0; i < starts.size(); ++i) {
@@ -180,13 +185,12 @@ Status reference_slice(EvalContext& ctx) {
   const bool from_inputs = ctx.version() >= kInputsSince;
   auto list = [&](std::string_view attribute, std::size_t input) -> std::optional<Dims> {
     if (from_inputs) return ctx.has_input(input) ? std::optional(to_int64s(ctx.input(input))) : std::nullopt;
-    return ctx.node().attrs.has(attribute) ? std::optional(ctx.node().attrs.get_ints(attribute)) : std::nullopt;
+    return ctx.node().attrs.has(attribute) ? std::optional(ctx.node().attrs.get_ints(attribute))
+                                           : std::nullopt;
   };
-  ATC_ASSIGN(const SliceView v,
-             slice_view(x.shape, from_inputs, list, [&](std::string why) { return ctx.error(std::move(why)); }));
-  ElementWriter out(x.dtype, v.shape);
-  for (StridedWalk w(v.shape, {v.strides}, {v.first}); !w.done(); w.next()) out.copy(w.position(), x, w.offset());
-  ctx.outputs[0] = std::move(out).freeze();
+  ATC_ASSIGN(const SliceView v, slice_view(x.shape, from_inputs, list,
+                                           [&](std::string why) { return ctx.error(std::move(why)); }));
+  ctx.outputs[0] = strided_copy(x, v.shape, v.strides, v.first);
   return {};
 }
 
@@ -217,7 +221,11 @@ void register_slice(Registry& r) {
          .reference = reference_slice,
          .lower = lower_slice,
          .lowers = lowers_slice});
-  r.add({.name = "Slice", .since = kInputsSince, .inputs = {3, 5}, .infer = infer_slice, .reference = reference_slice,
+  r.add({.name = "Slice",
+         .since = kInputsSince,
+         .inputs = {3, 5},
+         .infer = infer_slice,
+         .reference = reference_slice,
          .lower = lower_slice,
          .lowers = lowers_slice});
 }

@@ -3,10 +3,10 @@
 
 #include "ops/families.h"
 #include "ops/infer_checks.h"
+#include "ops/move.h"
 #include "ops/op.h"
 #include "ops/reference_util.h"
 #include "ops/shape_value.h"
-#include "ops/move.h"
 
 // Squeeze and Unsqueeze: axes of length 1 removed and inserted.
 namespace atc::ops {
@@ -45,7 +45,7 @@ Status infer_squeeze(InferContext& ctx) {
   if (!known || !ctx.ranked(0)) {
     ctx.set_output(0, ctx.dtype(0), std::nullopt);
     keep_elements(ctx);
-  return {};
+    return {};
   }
   const ir::Shape& shape = ctx.shape(0);
   if (axes) {
@@ -57,12 +57,12 @@ Status infer_squeeze(InferContext& ctx) {
     if (axes ? !contains(*axes, i) : shape[i].known() && !unit) {
       out.push_back(shape[i]);
     } else if (axes && shape[i].known() && !unit) {
-      return ctx.error("axis " + std::to_string(i) + " to squeeze has length " + std::to_string(shape[i].value) +
-                       ", expected 1");
+      return ctx.error("axis " + std::to_string(i) + " to squeeze has length " +
+                       std::to_string(shape[i].value) + ", expected 1");
     } else if (!axes && !unit) {  // whether the axis goes hangs on its length
       ctx.set_output(0, ctx.dtype(0), std::nullopt);
       keep_elements(ctx);
-  return {};
+      return {};
     }
   }
   ctx.set_output(0, ctx.dtype(0), std::move(out));
@@ -75,7 +75,8 @@ Status reference_squeeze(EvalContext& ctx) {
   auto axes = axes_of(ctx);
   if (axes) {
     const auto normal = normalize_axes(*axes, x.shape.size());
-    if (!normal) return ctx.error("axes [" + to_string(*axes) + "] do not fit shape [" + to_string(x.shape) + "]");
+    if (!normal)
+      return ctx.error("axes [" + to_string(*axes) + "] do not fit shape [" + to_string(x.shape) + "]");
     axes = normal;
   }
   Dims out;
@@ -95,7 +96,8 @@ template <class ShapeT, class Dim>
 ShapeT with_ones(const ShapeT& shape, const Dims& axes, const Dim& one) {
   ShapeT out;
   auto next = shape.begin();
-  for (std::size_t i = 0; i < shape.size() + axes.size(); ++i) out.push_back(contains(axes, i) ? one : *next++);
+  for (std::size_t i = 0; i < shape.size() + axes.size(); ++i)
+    out.push_back(contains(axes, i) ? one : *next++);
   return out;
 }
 
@@ -106,11 +108,11 @@ Status infer_unsqueeze(InferContext& ctx) {
   if (!axes || !ctx.ranked(0)) {
     const auto count = axes ? std::nullopt : length_of(ctx, 1);
     ctx.set_output(0, ctx.dtype(0),
-                   count && ctx.ranked(0)
-                       ? std::optional(unknown_shape(ctx, ctx.shape(0).size() + static_cast<std::size_t>(*count)))
-                       : std::nullopt);
+                   count && ctx.ranked(0) ? std::optional(unknown_shape(
+                                                ctx, ctx.shape(0).size() + static_cast<std::size_t>(*count)))
+                                          : std::nullopt);
     keep_elements(ctx);
-  return {};
+    return {};
   }
   ATC_ASSIGN(const Dims normal, resolve_axes(ctx.node(), *axes, ctx.shape(0).size() + axes->size()));
   ctx.set_output(0, ctx.dtype(0), with_ones(ctx.shape(0), normal, ir::Dim::of(1)));
@@ -127,7 +129,8 @@ Status reference_unsqueeze(EvalContext& ctx) {
   return {};
 }
 
-OpDef axes_def(std::string_view name, bool optional, Status (*infer)(InferContext&), Status (*reference)(EvalContext&)) {
+OpDef axes_def(std::string_view name, bool optional, Status (*infer)(InferContext&),
+               Status (*reference)(EvalContext&)) {
   return {.name = name,
           .since = 1,
           .until = kAxesAreInputSince - 1,

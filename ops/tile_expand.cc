@@ -1,14 +1,14 @@
 #include <string>
 
 #include "atc/base/math.h"
+#include "kernels/vector_program.h"
 #include "ops/dtype_set.h"
 #include "ops/families.h"
 #include "ops/infer_checks.h"
+#include "ops/move.h"
 #include "ops/op.h"
 #include "ops/reference_util.h"
 #include "ops/shape_value.h"
-#include "ops/move.h"
-#include "kernels/vector_program.h"
 
 // Repetition: Tile and Expand.
 namespace atc::ops {
@@ -76,7 +76,8 @@ Status reference_tile(EvalContext& ctx) {
   Dims shape = x.shape;
   for (std::size_t i = 0; i < shape.size(); ++i) {
     const auto length = checked_mul(shape[i], repeats[i]);
-    if (repeats[i] < 0 || !length) return ctx.error("repeats [" + to_string(repeats) + "] are not possible lengths");
+    if (repeats[i] < 0 || !length)
+      return ctx.error("repeats [" + to_string(repeats) + "] are not possible lengths");
     shape[i] = *length;
   }
   if (element_count(shape) < 0) return ctx.error("the number of elements does not fit 64 bits");
@@ -127,11 +128,9 @@ Status reference_expand(EvalContext& ctx) {
   const Dims target = to_int64s(ctx.input(1));
   const auto shape = broadcast_dims(x.shape, target);
   if (!shape || element_count(*shape) < 0 || std::ranges::any_of(target, [](auto d) { return d < 0; }))
-    return ctx.error("input of shape [" + to_string(x.shape) + "] does not expand to [" + to_string(target) + "]");
-  ElementWriter out(x.dtype, *shape);
-  for (StridedWalk w(*shape, {strides_over(x.shape, *shape)}); !w.done(); w.next())
-    out.copy(w.position(), x, w.offset());
-  ctx.outputs[0] = std::move(out).freeze();
+    return ctx.error("input of shape [" + to_string(x.shape) + "] does not expand to [" + to_string(target) +
+                     "]");
+  ctx.outputs[0] = strided_copy(x, *shape, strides_over(x.shape, *shape));
   return {};
 }
 
@@ -159,7 +158,13 @@ Status lower_tile(LowerContext& ctx) {
 }  // namespace
 
 void register_tile_expand(Registry& r) {
-  r.add({.name = "Expand", .since = 8, .inputs = {2, 2}, .infer = infer_expand, .reference = reference_expand, .lower = lower_expand, .lowers = copies_input});
+  r.add({.name = "Expand",
+         .since = 8,
+         .inputs = {2, 2},
+         .infer = infer_expand,
+         .reference = reference_expand,
+         .lower = lower_expand,
+         .lowers = copies_input});
   r.add({.name = "Tile",
          .since = 1,
          .until = 5,
@@ -168,7 +173,11 @@ void register_tile_expand(Registry& r) {
          .reference = reference_tile,
          .lower = lower_tile,
          .lowers = copies_input});
-  r.add({.name = "Tile", .since = 6, .inputs = {2, 2}, .infer = infer_tile, .reference = reference_tile,
+  r.add({.name = "Tile",
+         .since = 6,
+         .inputs = {2, 2},
+         .infer = infer_tile,
+         .reference = reference_tile,
          .lower = lower_tile,
          .lowers = copies_input});
 }

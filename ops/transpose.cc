@@ -3,10 +3,10 @@
 
 #include "ops/families.h"
 #include "ops/infer_checks.h"
+#include "ops/move.h"
 #include "ops/op.h"
 #include "ops/reference_util.h"
 #include "ops/shape_value.h"
-#include "ops/move.h"
 
 // Reordering of axes: Transpose, DepthToSpace, SpaceToDepth.
 namespace atc::ops {
@@ -21,9 +21,7 @@ Tensor permuted(const Tensor& x, const Dims& view, const std::vector<std::size_t
     space.push_back(view[axis]);
     strides.push_back(dense[axis]);
   }
-  ElementWriter out(x.dtype, std::move(shape));
-  for (StridedWalk w(space, {strides}); !w.done(); w.next()) out.copy(w.position(), x, w.offset());
-  return std::move(out).freeze();
+  return with_shape(strided_copy(x, space, strides), std::move(shape));
 }
 
 // Transpose -----------------------------------------------------------------------------------------
@@ -103,15 +101,17 @@ ir::Dim multiplied(InferContext& ctx, std::size_t axis, std::int64_t by) {
 Status infer_depth_to_space(InferContext& ctx) {
   ATC_ASSIGN(const std::int64_t b, block_size(ctx.node(), ctx));
   const std::string mode = ctx.node().attrs.get_string(kMode, "DCR");
-  if (mode != "DCR" && mode != "CRD") return ctx.error("attribute mode must be DCR or CRD, found '" + mode + "'");
+  if (mode != "DCR" && mode != "CRD")
+    return ctx.error("attribute mode must be DCR or CRD, found '" + mode + "'");
   ATC_TRY(require_rank(ctx, 0, 4, 4));
   if (!ctx.ranked(0)) {
     ctx.set_output(0, ctx.dtype(0), unknown_shape(ctx, 4));
     return {};
   }
   ATC_ASSIGN(ir::Dim channels, divided(ctx, 1, b * b));
-  ctx.set_output(0, ctx.dtype(0),
-                 ir::Shape{ctx.shape(0)[0], std::move(channels), multiplied(ctx, 2, b), multiplied(ctx, 3, b)});
+  ctx.set_output(
+      0, ctx.dtype(0),
+      ir::Shape{ctx.shape(0)[0], std::move(channels), multiplied(ctx, 2, b), multiplied(ctx, 3, b)});
   return {};
 }
 

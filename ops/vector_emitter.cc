@@ -5,9 +5,7 @@ namespace atc::ops {
 using kernels::RegType;
 using kernels::VecOp;
 
-VectorEmitter::Reg VectorEmitter::binary(VecOp op, Reg a, Reg b) {
-  return program_.emit(op, type(a), a, b);
-}
+VectorEmitter::Reg VectorEmitter::binary(VecOp op, Reg a, Reg b) { return program_.emit(op, type(a), a, b); }
 
 VectorEmitter::Reg VectorEmitter::unary(VecOp op, Reg a) { return program_.emit(op, type(a), a); }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "atc/base/strings.h"
+#include "passes/shape_inference.h"
 
 namespace atc::passes {
 namespace {
@@ -80,6 +81,15 @@ class Binder {
                   (text.find('?') == std::string::npos ? "." : ", and all dims in place of ?."));
   }
 
+  /// E10013 for an input with more elements than any memory holds.
+  Status check_sizes() const {
+    for (const ir::Value* v : graph_.inputs())
+      if (!has_possible_size(v->type))
+        return Status::error("E10013", "Input " + v->name() + " of shape [" + ir::to_string(*v->type.shape) +
+                                           "] is out of range: it has too many elements for any memory");
+    return {};
+  }
+
  private:
   ir::Value* find(const std::string& name) const {
     for (ir::Value* v : graph_.inputs())
@@ -152,7 +162,8 @@ Status bind_input_shapes(ir::Graph& graph, const std::map<std::string, std::vect
   Binder binder(graph, option_name.substr(std::min(option_name.find_first_not_of('-'), option_name.size())));
   for (const auto& [name, dims] : shapes) ATC_TRY(binder.bind(name, dims));
   binder.apply();
-  return binder.check_closed();
+  ATC_TRY(binder.check_closed());
+  return binder.check_sizes();
 }
 
 }  // namespace atc::passes

@@ -15,10 +15,16 @@ bool is_blocked_rank(std::size_t rank) { return rank >= 3 && rank <= 5; }
 bool vector_program(const Node& n) {
   // The space: the widest operand.
   Dims space;
-  for (const Value* v : n.inputs()) space = std::max(space, v->type.dims(), [](const Dims& a, const Dims& b) {
-    return std::pair(a.size(), element_count(a)) < std::pair(b.size(), element_count(b));
-  });
+  for (const Value* v : n.inputs())
+    space = std::max(space, v->type.dims(), [](const Dims& a, const Dims& b) {
+      return std::pair(a.size(), element_count(a)) < std::pair(b.size(), element_count(b));
+    });
   if (!is_blocked_rank(space.size())) return false;
+  // Blocks of 8-bit types have 32 lanes.
+  auto other_blocks = [](const Value* v) { return ir::c0_of(v->type.dtype) != ir::c0_of(DType::F32); };
+  if (std::any_of(n.inputs().begin(), n.inputs().end(), other_blocks) ||
+      std::any_of(n.outputs().begin(), n.outputs().end(), other_blocks))
+    return false;
   // Channels and batch are no axes to reduce over in blocks of lanes.
   for (std::int64_t a : n.attrs.get_ints("reduce_axes"))
     if (a < 2) return false;
@@ -52,7 +58,8 @@ bool split(const Node& n) {
   if (!axis || !is_blocked_rank(static_cast<std::size_t>(rank))) return false;
   if (*axis != 1) return true;
   for (std::size_t i = 0; i + 1 < n.outputs().size(); ++i)
-    if (n.output(i) == nullptr || !whole_blocks(n.output(i)->type.dims()[1], n.output(i)->type.dtype)) return false;
+    if (n.output(i) == nullptr || !whole_blocks(n.output(i)->type.dims()[1], n.output(i)->type.dtype))
+      return false;
   return true;
 }
 

@@ -5,8 +5,8 @@
 namespace atc::passes {
 
 /// True when the node can take and give NC1HWC0 without splitting a C0 block: vector programs whose operands
-/// are full, per channel or single; Concat, Split and Slice at whole blocks (or along other axes); Pad and
-/// Resize of spatial axes.
+/// are full, per channel or single, none of an 8-bit type; Concat and Split at whole blocks (or along other
+/// axes); Resize of spatial axes.
 bool carries_blocked_channels(const ir::Node& node);
 
 /// Inputs that are parameters (axes, sizes, pads), not data in the node's format.

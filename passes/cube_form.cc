@@ -1,5 +1,6 @@
 #include "passes/cube_form.h"
 
+#include "kernels/window.h"
 #include "ops/window_geometry.h"
 #include "passes/rewrite.h"
 
@@ -11,14 +12,6 @@ using ir::Node;
 using ir::Value;
 
 bool is_cube_dtype(DType t) { return t == DType::F32 || t == DType::F16 || t == DType::BF16; }
-
-bool is_static(const Node& n) {
-  for (const Value* v : n.inputs())
-    if (v != nullptr && !v->type.is_static()) return false;
-  for (const Value* v : n.outputs())
-    if (v != nullptr && !v->type.is_static()) return false;
-  return true;
-}
 
 // acc -> acc, or acc + bias.
 std::shared_ptr<Graph> epilogue(const ir::TensorType& out, const Value* bias) {
@@ -71,7 +64,12 @@ std::int64_t macs_of(const Dims& out, const Dims& weight, std::int64_t in_channe
   return n;
 }
 
-bool convolution(Graph& g, Node& n) {
+// Larger windows than a core holds stay what they are in ONNX: the AI CPU runs them.
+bool window_fits(const ops::WindowGeometry& w, bool depthwise, const soc::Chip* chip) {
+  return chip == nullptr || kernels::window_fits(w.kernel, w.dilations, depthwise, *chip);
+}
+
+bool convolution(Graph& g, Node& n, const soc::Chip* chip) {
   const bool transposed = n.is("ConvTranspose");
   if (!transposed && !n.is("Conv")) return false;
   const Value* x = n.input(0);
@@ -85,6 +83,7 @@ bool convolution(Graph& g, Node& n) {
   if (!geometry.ok()) return false;
   const std::int64_t group = n.attrs.get_int("group", 1);
   const bool depthwise = !transposed && group == xd[1] && wd[0] == group && group > 1;
+  if (depthwise && !window_fits(*geometry, true, chip)) return false;
   std::vector<Value*> inputs = {n.input(0), n.input(1)};
   Value* bias = b != nullptr ? channel_constant(g, b, xd.size()) : nullptr;
   if (bias != nullptr) inputs.push_back(bias);
@@ -109,13 +108,13 @@ bool matmul(Graph& g, Node& n) {
   return true;
 }
 
-bool pool(Graph& g, Node& n) {
+bool pool(Graph& g, Node& n, const soc::Chip* chip) {
   if (!n.is("MaxPool") && !n.is("AveragePool")) return false;
   if (n.output(1) != nullptr && (!n.output(1)->uses().empty() || g.is_output(n.output(1)))) return false;
   const Value* x = n.input(0);
   if (!is_cube_dtype(x->type.dtype) || x->type.shape->size() < 3 || x->type.shape->size() > 5) return false;
   auto geometry = ops::pool_geometry(n, ops::spatial_dims(*x->type.shape));
-  if (!geometry.ok()) return false;
+  if (!geometry.ok() || !window_fits(*geometry, false, chip)) return false;
   Node* r = replace(g, n, n.op_type, {n.input(0)}, nullptr);
   set_geometry(*r, *geometry);
   r->attrs.set("kernel_shape", geometry->kernel);
@@ -124,12 +123,13 @@ bool pool(Graph& g, Node& n) {
   return true;
 }
 
-StatusOr<int> run(Graph& graph, PassContext&) {
+StatusOr<int> run(Graph& graph, PassContext& context) {
+  const soc::Chip* chip = context.options.chip;
   int changes = 0;
   for (Node* n : graph.node_list()) {
-    if (!n->domain.empty() || !is_static(*n)) continue;
+    if (!n->domain.empty() || !has_static_shapes(*n)) continue;
     if (n->output(0) == nullptr || element_count(n->output(0)->type.dims()) == 0) continue;
-    if (convolution(graph, *n) || matmul(graph, *n) || pool(graph, *n)) ++changes;
+    if (convolution(graph, *n, chip) || matmul(graph, *n) || pool(graph, *n, chip)) ++changes;
   }
   return changes;
 }

@@ -1,10 +1,10 @@
 #include "passes/decompose.h"
 
-#include <cmath>
 #include <numeric>
 
 #include "ops/op.h"
 #include "ops/reduce.h"
+#include "passes/batch_norm.h"
 #include "passes/rewrite.h"
 
 namespace atc::passes {
@@ -37,14 +37,6 @@ Value* reshape(Graph& g, Node& before, Value* x, const Dims& dims, const std::st
   return n->output(0);
 }
 
-bool is_static(const Node& n) {
-  for (const Value* v : n.inputs())
-    if (v != nullptr && !v->type.is_static()) return false;
-  for (const Value* v : n.outputs())
-    if (v != nullptr && !v->type.is_static()) return false;
-  return true;
-}
-
 bool keep_reduced_axes(Graph& g, Node& n) {
   if (!n.op_type.starts_with("Reduce") || n.attrs.get_int("keepdims", 1) != 0) return false;
   const Value* axes_value = n.input(1);
@@ -54,7 +46,8 @@ bool keep_reduced_axes(Graph& g, Node& n) {
   if (!axes.ok()) return false;
   Value* out = n.output(0);
   const Dims kept = ops::reduced_shape(dims, *axes, true);
-  Node* reduced = insert(g, n, n.op_type, {n.inputs().begin(), n.inputs().end()}, ir::tensor_type(out->type.dtype, kept), "keepdims");
+  Node* reduced = insert(g, n, n.op_type, {n.inputs().begin(), n.inputs().end()},
+                         ir::tensor_type(out->type.dtype, kept), "keepdims");
   reduced->version = n.version;
   reduced->attrs = n.attrs;
   reduced->attrs.set("keepdims", std::int64_t{1});
@@ -80,25 +73,14 @@ bool expand_global_pool(Graph& g, Node& n) {
 
 // BatchNorm in inference is one multiply and one add a channel; folding into a convolution is another pass's.
 bool expand_batch_norm(Graph& g, Node& n) {
-  if (!n.is("BatchNormalization") || n.attrs.get_int("training_mode", 0) != 0) return false;
-  for (std::size_t i = 1; i < 5; ++i)
-    if (n.input(i) == nullptr || !n.input(i)->is_constant()) return false;
-  for (std::size_t i = 1; i < n.outputs().size(); ++i)
-    if (n.output(i) != nullptr && !n.output(i)->uses().empty()) return false;
-  const auto scale = to_doubles(n.input(1)->constant()), shift = to_doubles(n.input(2)->constant()),
-             mean = to_doubles(n.input(3)->constant()), variance = to_doubles(n.input(4)->constant());
-  const double epsilon = n.attrs.get_float("epsilon", 1e-5F);
-  std::vector<double> factor(scale.size()), offset(scale.size());
-  for (std::size_t i = 0; i < scale.size(); ++i) {
-    factor[i] = scale[i] / std::sqrt(variance[i] + epsilon);
-    offset[i] = shift[i] - mean[i] * factor[i];
-  }
+  const auto affine = batch_norm_affine(n);
+  if (!affine) return false;
   const Value* x = n.input(0);
   Dims dims(x->type.shape->size() > 1 ? x->type.shape->size() - 1 : 1, 1);
-  dims[0] = std::ssize(scale);
+  dims[0] = std::ssize(affine->scale);
   const DType dtype = x->type.dtype;
-  Value* f = g.add_constant(n.name + "/scale", from_doubles(dtype, dims, factor));
-  Value* o = g.add_constant(n.name + "/shift", from_doubles(dtype, dims, offset));
+  Value* f = g.add_constant(n.name + "/scale", from_doubles(dtype, dims, affine->scale));
+  Value* o = g.add_constant(n.name + "/shift", from_doubles(dtype, dims, affine->shift));
   Node* mul = insert(g, n, "Mul", {n.input(0), f}, n.output(0)->type, "scaled");
   Node* add = insert(g, n, "Add", {mul->output(0), o}, n.output(0)->type, "shifted");
   replace_value(n.output(0), add->output(0));
@@ -162,8 +144,9 @@ bool expand_vector_matmul(Graph& g, Node& n) {
 StatusOr<int> run(Graph& graph, PassContext&) {
   int changes = 0;
   for (Node* n : graph.node_list()) {
-    if (!n->domain.empty() || !is_static(*n)) continue;
-    for (auto rewrite : {keep_reduced_axes, expand_global_pool, expand_batch_norm, expand_gemm, expand_vector_matmul})
+    if (!n->domain.empty() || !has_static_shapes(*n)) continue;
+    for (auto rewrite :
+         {keep_reduced_axes, expand_global_pool, expand_batch_norm, expand_gemm, expand_vector_matmul})
       if (rewrite(graph, *n)) {
         ++changes;
         break;

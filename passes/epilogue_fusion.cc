@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "ops/body.h"
 #include "passes/reachability.h"
 #include "passes/rewrite.h"
+#include "passes/vector_fusion.h"
 
 namespace atc::passes {
 namespace {
@@ -24,12 +26,16 @@ std::string_view atc_name(const Node& anchor) {
   return anchor.op_type.starts_with("Conv") ? "TbeConv2DElemwiseFusionPass" : "TbePoolElemwiseFusionPass";
 }
 
+// Blocks of channels have 16 lanes, those of 8-bit types 32.
+bool fills_lanes(DType dtype) { return ir::c0_of(dtype) == ir::c0_of(DType::F32); }
+
 // Full, single, or per channel where channels are blocked.
-bool fits(const Node& anchor, const Dims& dims, const Dims& out) {
+bool fits(const Node& anchor, const Value& operand, const Dims& out) {
+  const Dims dims = operand.type.dims();
   if (element_count(dims) == 1) return true;
   if (!is_channel_blocked(anchor)) return dims.size() <= out.size();
   Dims d = dims;
-  if (d.size() > out.size()) return false;
+  if (d.size() > out.size() || !fills_lanes(operand.type.dtype)) return false;
   d.insert(d.begin(), out.size() - d.size(), 1);
   return d[1] == out[1];
 }
@@ -49,10 +55,12 @@ std::shared_ptr<Graph> chain(const Graph& first, const Graph& next, std::size_t 
   for (const auto& n : next.nodes()) {
     std::vector<Value*> in;
     for (const Value* v : n->inputs()) {
-      if (v != nullptr && v->is_constant() && !map.contains(v)) map[v] = out->add_constant(v->name(), v->constant());
+      if (v != nullptr && v->is_constant() && !map.contains(v))
+        map[v] = out->add_constant(v->name(), v->constant());
       in.push_back(v == nullptr ? nullptr : map.at(v));
     }
-    Node* copy = out->add_node(n->op_type, std::move(in), static_cast<int>(n->outputs().size()), nullptr, n->domain, n->version);
+    Node* copy = out->add_node(n->op_type, std::move(in), static_cast<int>(n->outputs().size()), nullptr,
+                               n->domain, n->version);
     copy->name = n->name;
     copy->attrs = n->attrs;
     copy->sources = n->sources;
@@ -72,8 +80,9 @@ std::shared_ptr<Graph> chain(const Graph& first, const Graph& next, std::size_t 
   return out;
 }
 
-bool absorb(Graph& graph, Node& anchor, Node& fused) {
-  if (!fused.attrs.get_ints("reduce_axes").empty()) return false;
+// The node that does both, or null where the program does not fit.
+Node* absorb(Graph& graph, Node& anchor, Node& fused) {
+  if (!fused.attrs.get_ints("reduce_axes").empty()) return nullptr;
   const Value* acc = anchor.output(0);
   const Dims out = acc->type.dims();
   const auto body = fused.attrs.get_graph("body");
@@ -81,32 +90,38 @@ bool absorb(Graph& graph, Node& anchor, Node& fused) {
   for (std::size_t i = 0; i < fused.inputs().size(); ++i) {
     if (fused.input(i) == acc) {
       at = i;
-    } else if (!fits(anchor, fused.input(i)->type.dims(), out)) {
-      return false;
+    } else if (!fits(anchor, *fused.input(i), out)) {
+      return nullptr;
     } else if (fused.input(i)->producer() == &anchor) {
-      return false;
+      return nullptr;
     }
   }
   for (const Value* v : fused.outputs())
-    if (v->type.dims() != out) return false;
-  if (at == fused.inputs().size()) return false;
+    if (v->type.dims() != out || (is_channel_blocked(anchor) && !fills_lanes(v->type.dtype))) return nullptr;
+  if (at == fused.inputs().size()) return nullptr;
   // What the program reads besides must not need the accumulator by another way.
   const NodeOrder order(graph);
   std::vector<const Node*> start;
   for (const Node* p : order.inputs_of(&fused))
     if (p != &anchor) start.push_back(p);
-  if (!start.empty() && order.reaches(start, {&anchor}, [](const Node*) { return nullptr; })) return false;
+  if (!start.empty() && order.reaches(start, {&anchor}, [](const Node*) { return nullptr; })) return nullptr;
 
-  const bool keep = graph.is_output(acc) ||
-                    std::any_of(acc->uses().begin(), acc->uses().end(), [&](const Value::Use& u) { return u.node != &fused; });
+  const bool keep =
+      graph.is_output(acc) || std::any_of(acc->uses().begin(), acc->uses().end(),
+                                          [&](const Value::Use& u) { return u.node != &fused; });
   const auto first = anchor.attrs.get_graph("epilogue");
   std::vector<Value*> inputs(anchor.inputs().begin(), anchor.inputs().end());
   for (std::size_t i = 0; i < fused.inputs().size(); ++i)
     if (i != at) inputs.push_back(fused.input(i));
   const std::size_t old_outputs = anchor.outputs().size();
   const std::size_t first_kept = keep ? 0 : 1;
-  Node* joined = graph.add_node(anchor.op_type, std::move(inputs),
-                                static_cast<int>(old_outputs - first_kept + fused.outputs().size()), &fused, "atc", 0);
+  const std::size_t new_outputs = old_outputs - first_kept + fused.outputs().size();
+  // Input 0 of a body is the accumulator.
+  const std::size_t operands = first->inputs().size() - 1 + fused.inputs().size() - 1 + new_outputs;
+  if (operands > kMaxProgramOperands || first->node_count() + body->node_count() > kMaxProgramNodes)
+    return nullptr;
+  Node* joined =
+      graph.add_node(anchor.op_type, std::move(inputs), static_cast<int>(new_outputs), &fused, "atc", 0);
   joined->name = anchor.name;
   joined->attrs = anchor.attrs;
   joined->sources = anchor.sources;
@@ -125,30 +140,46 @@ bool absorb(Graph& graph, Node& anchor, Node& fused) {
   graph.erase(&fused);
   graph.erase(&anchor);
   ATC_CHECK(graph.sort(), "epilogue fusion made a cycle");
-  return true;
+  return joined;
 }
 
-Node* absorbable(const Node& anchor) {
+// Programs that read the accumulator (or what stands at its output), each once, in order of their uses.
+std::vector<Node*> readers(const Node& anchor) {
+  std::vector<Node*> out;
   for (const Value::Use& use : anchor.output(0)->uses())
-    if (use.node->is_internal("Fused") && use.node->graph() == anchor.graph()) return use.node;
-  return nullptr;
+    if (use.node->is_internal("Fused") && use.node->graph() == anchor.graph() &&
+        std::find(out.begin(), out.end(), use.node) == out.end())
+      out.push_back(use.node);
+  return out;
+}
+
+// Absorbs until no reader fits any more; returns how many did.
+int absorb_all(Graph& graph, Node* anchor, PassContext& context) {
+  const std::string_view name = atc_name(*anchor);
+  std::set<const Node*> counted;
+  int changes = 0;
+  for (bool again = true; again;) {
+    again = false;
+    for (Node* fused : readers(*anchor)) {
+      if (counted.insert(fused).second) context.fusions.matched(FusionKind::Ub, name);
+      Node* joined = absorb(graph, *anchor, *fused);
+      if (joined == nullptr) continue;
+      context.fusions.effected(FusionKind::Ub, name);
+      anchor = joined;
+      ++changes;
+      again = true;
+      break;
+    }
+  }
+  return changes;
 }
 
 StatusOr<int> run(Graph& graph, PassContext& context) {
   int changes = 0;
   // Later anchors first: of two convolutions that are added, the later one adds.
-  std::vector<Node*> nodes = graph.node_list();
-  for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {
-    Node& anchor = **it;
-    if (!has_epilogue(anchor)) continue;
-    Node* fused = absorbable(anchor);
-    if (fused == nullptr) continue;
-    const std::string_view name = atc_name(anchor);
-    context.fusions.matched(FusionKind::Ub, name);
-    if (!absorb(graph, anchor, *fused)) continue;
-    context.fusions.effected(FusionKind::Ub, name);
-    ++changes;
-  }
+  const std::vector<Node*> nodes = graph.node_list();
+  for (auto it = nodes.rbegin(); it != nodes.rend(); ++it)
+    if (has_epilogue(**it)) changes += absorb_all(graph, *it, context);
   return changes;
 }
 

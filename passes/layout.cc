@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <tuple>
 
 #include "atc/base/math.h"
 #include "ops/body.h"
@@ -27,7 +28,8 @@ Tensor blocked(const Tensor& t, const Dims& dims) {
   for (std::int64_t n = 0; n < dims[0]; ++n)
     for (std::int64_t c = 0; c < dims[1]; ++c)
       for (std::int64_t s = 0; s < spatial; ++s)
-        std::memcpy(out.bytes().data() + static_cast<std::size_t>(((n * c1 + c / c0) * spatial + s) * c0 + c % c0) * e,
+        std::memcpy(out.bytes().data() +
+                        static_cast<std::size_t>(((n * c1 + c / c0) * spatial + s) * c0 + c % c0) * e,
                     t.data.data() + static_cast<std::size_t>((n * dims[1] + c) * spatial + s) * e, e);
   return std::move(out).freeze();
 }
@@ -44,26 +46,39 @@ class LayoutChooser {
 
  private:
   void visit(Node& n) {
+    if (n.is_internal("TransData")) return;
     const std::optional<Format> wanted = format_of(n);
     if (!wanted) {
       for (std::size_t i = 0; i < n.inputs().size(); ++i)
         if (n.input(i) != nullptr && n.input(i)->type.format == Format::NC1HWC0) require(n, i, Format::ND, 0);
       return;
     }
-    const std::size_t rank = n.output(0)->type.shape->size();
+    const std::size_t rank = rank_of(n);
     const bool cube = n.attrs.has("epilogue");
     for (std::size_t i = 0; i < n.inputs().size(); ++i) {
       const Value* v = n.input(i);
       if (v == nullptr || (cube && i == 1 && has_weight(n))) continue;
       if (is_parameter(n, i)) continue;
-      if (v->type.dims().size() < rank || v->type.format != Format::NC1HWC0) {
-        // Single values broadcast from ND as they are.
-        if (element_count(v->type.dims()) == 1 && !(cube && i == 0) && n.domain == "atc") continue;
-        require(n, i, Format::NC1HWC0, rank);
+      // Single values are broadcast from ND: in blocks they would stand in one lane of sixteen.
+      if (is_single(n, *v) && !(cube && i == 0)) {
+        require(n, i, Format::ND, 0);
+        continue;
       }
+      if (v->type.dims().size() < rank) require(n, i, Format::ND, 0);
+      require(n, i, Format::NC1HWC0, rank);
     }
     for (Value* v : n.outputs())
       if (v != nullptr) v->type.format = Format::NC1HWC0;
+  }
+
+  static std::size_t rank_of(const Node& n) {
+    for (const Value* v : n.outputs())
+      if (v != nullptr) return v->type.shape->size();
+    return 0;
+  }
+
+  static bool is_single(const Node& n, const Value& v) {
+    return n.domain == "atc" && element_count(v.type.dims()) == 1;
   }
 
   static bool has_weight(const Node& n) {
@@ -76,7 +91,8 @@ class LayoutChooser {
       return n.op_type == "MatMul" ? std::nullopt : std::optional(Format::NC1HWC0);
     bool any = false;
     for (std::size_t i = 0; i < n.inputs().size(); ++i)
-      any = any || (n.input(i) != nullptr && n.input(i)->type.format == Format::NC1HWC0);
+      any = any || (n.input(i) != nullptr && n.input(i)->type.format == Format::NC1HWC0 &&
+                    !is_single(n, *n.input(i)));
     if (!any) return std::nullopt;
     return carries_blocked_channels(n) ? std::optional(Format::NC1HWC0) : std::nullopt;
   }
@@ -85,12 +101,14 @@ class LayoutChooser {
     n.set_input(i, converted(n.input(i), format, rank, &n));
   }
 
+  // `v` in the format, with leading 1s up to the rank (0: its own).
   Value* converted(Value* v, Format format, std::size_t rank, Node* before) {
-    Value*& out = converted_[{v, format}];
-    if (out != nullptr) return out;
-    ++changes_;
     Dims dims = v->type.dims();
     if (dims.size() < rank) dims.insert(dims.begin(), rank - dims.size(), 1);
+    if (v->type.format == format && dims.size() == v->type.shape->size()) return v;
+    Value*& out = converted_[{v, format, dims.size()}];
+    if (out != nullptr) return out;
+    ++changes_;
     if (v->is_constant() && format == Format::NC1HWC0) {
       out = graph_.add_constant(v->name(), blocked(v->constant(), dims), format);
       out->type = ir::tensor_type(v->type.dtype, dims, format);
@@ -118,7 +136,7 @@ class LayoutChooser {
 
   Graph& graph_;
   int changes_ = 0;
-  std::map<std::pair<const Value*, Format>, Value*> converted_;
+  std::map<std::tuple<const Value*, Format, std::size_t>, Value*> converted_;
 };
 
 StatusOr<int> run(Graph& graph, PassContext&) {

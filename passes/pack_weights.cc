@@ -2,7 +2,7 @@
 
 #include <cstring>
 #include <map>
-#include <numeric>
+#include <tuple>
 
 #include "atc/base/math.h"
 
@@ -61,11 +61,13 @@ class Packer {
   }
 
  private:
-  // Equal weights in equal forms are stored once.
+  enum class Form { Conv, TransposedConv, MatMul, TransposedMatMul, Depthwise };
+
+  // Equal weights in equal forms are stored once; a form differs with the number of groups.
   template <class F>
-  void replace(Node& n, std::int64_t variant, const Dims& logical, ir::Format format, F make) {
+  void replace(Node& n, Form form, std::int64_t groups, const Dims& logical, ir::Format format, F make) {
     const Value* w = n.input(1);
-    Value*& packed = packed_[{w, variant}];
+    Value*& packed = packed_[{w, form, groups}];
     if (packed == nullptr) {
       packed = graph_.add_constant(w->name(), make(w->constant()), format);
       packed->type = ir::tensor_type(w->type.dtype, logical, format);
@@ -100,7 +102,8 @@ class Packer {
     Dims logical = d;
     logical[0] = v.groups * v.out;
     logical[1] = v.in * join;
-    replace(n, transposed ? 1 : 0, logical, ir::Format::FRACTAL_Z, [&](const Tensor& t) { return pack_any(t, v, join); });
+    replace(n, transposed ? Form::TransposedConv : Form::Conv, v.groups, logical, ir::Format::FRACTAL_Z,
+            [&](const Tensor& t) { return pack_any(t, v, join); });
   }
 
   // Fewest groups to join so that inputs and outputs of a joined group fill C0 blocks; all where none do.
@@ -123,7 +126,8 @@ class Packer {
     v.in_stride = transposed ? 1 : v.out;
     v.out_stride = transposed ? v.in : 1;
     n.attrs.erase("trans_b");
-    replace(n, transposed ? 3 : 2, {v.out, v.in}, ir::Format::FRACTAL_Z, [&](const Tensor& t) { return pack_any(t, v, 1); });
+    replace(n, transposed ? Form::TransposedMatMul : Form::MatMul, 1, {v.out, v.in}, ir::Format::FRACTAL_Z,
+            [&](const Tensor& t) { return pack_any(t, v, 1); });
   }
 
   void depthwise(Node& n) {
@@ -132,7 +136,7 @@ class Packer {
     if (n.attrs.has("kernel_shape")) return;
     n.attrs.set("kernel_shape", Dims(d.begin() + 2, d.end()));
     const std::int64_t taps = element_count(Dims(d.begin() + 2, d.end())), c1 = ceil_div(d[0], 16);
-    replace(n, 4, {c1, taps, 16}, ir::Format::ND, [&](const Tensor& t) {
+    replace(n, Form::Depthwise, d[0], {c1, taps, 16}, ir::Format::ND, [&](const Tensor& t) {
       MutableTensor packed(t.dtype, {c1, taps, 16});
       const std::size_t e = static_cast<std::size_t>(bit_width(t.dtype) / 8);
       for (std::int64_t c = 0; c < d[0]; ++c)
@@ -145,13 +149,15 @@ class Packer {
 
   Graph& graph_;
   int changes_ = 0;
-  std::map<std::pair<const Value*, std::int64_t>, Value*> packed_;
+  std::map<std::tuple<const Value*, Form, std::int64_t>, Value*> packed_;
 };
 
 StatusOr<int> run(Graph& graph, PassContext&) { return Packer(graph).run(); }
 
 }  // namespace
 
-Pass pack_weights_pass() { return {"pack-weights", "", "constant operands take the form the cube reads", run}; }
+Pass pack_weights_pass() {
+  return {"pack-weights", "", "constant operands take the form the cube reads", run};
+}
 
 }  // namespace atc::passes

@@ -106,4 +106,20 @@ std::string timing_table(const std::vector<PassRecord>& records) {
   return out + line.data();
 }
 
+std::string timing_json(const std::vector<PassRecord>& records) {
+  std::string out = "{\"passes\":[";
+  double total = 0;
+  std::array<char, 128> line{};
+  for (const PassRecord& r : records) {
+    // Names of passes are plain words: nothing to escape.
+    std::snprintf(line.data(), line.size(), "%s{\"name\":\"%.*s\",\"changes\":%d,\"ms\":%.3f}",
+                  out.back() == '[' ? "" : ",", static_cast<int>(r.name.size()), r.name.data(), r.changes,
+                  r.milliseconds);
+    out += line.data();
+    total += r.milliseconds;
+  }
+  std::snprintf(line.data(), line.size(), "],\"total_ms\":%.3f}\n", total);
+  return out + line.data();
+}
+
 }  // namespace atc::passes

@@ -53,5 +53,7 @@ class PassManager {
 
 /// "constant-folding   12 changes   3.41 ms" for each record and a last line with the sum.
 std::string timing_table(const std::vector<PassRecord>& records);
+/// The same as one line of JSON: {"passes":[{"name":"...","changes":12,"ms":3.410}],"total_ms":3.410}.
+std::string timing_json(const std::vector<PassRecord>& records);
 
 }  // namespace atc::passes

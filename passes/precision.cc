@@ -21,8 +21,8 @@ constexpr std::int64_t kSmallConstant = 4096;
 
 // Operators that move elements: their output has the type of input 0.
 constexpr std::array<std::string_view, 16> kMovers = {
-    "Concat", "DepthToSpace", "Expand", "Flatten",      "Gather",  "Identity",  "Pad",       "Reshape",
-    "Resize", "Slice",        "SpaceToDepth", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze"};
+    "Concat", "DepthToSpace", "Expand",       "Flatten", "Gather",  "Identity", "Pad",       "Reshape",
+    "Resize", "Slice",        "SpaceToDepth", "Split",   "Squeeze", "Tile",     "Transpose", "Unsqueeze"};
 
 bool is_mover(const Node& n) {
   return n.domain.empty() && std::find(kMovers.begin(), kMovers.end(), n.op_type) != kMovers.end();
@@ -48,6 +48,7 @@ class Narrower {
   bool is_wide(const Value* v) const { return v != nullptr && v->type.dtype == DType::F32; }
 
   void visit(Node& n) {
+    if (is_widening(n)) return;
     if (n.is_internal("Fused")) {
       for (std::size_t i = 0; i < n.inputs().size(); ++i) narrow_large_constant(n, i);
       narrow_outputs(n, n.attrs.get_graph("body"));
@@ -62,15 +63,25 @@ class Narrower {
       visit_mover(n);
     } else {
       for (std::size_t i = 0; i < n.inputs().size(); ++i)
-        if (n.input(i) != nullptr && n.input(i)->type.dtype == narrow_ && narrowed_.contains(n.input(i))) require(n, i, DType::F32);
+        if (n.input(i) != nullptr && n.input(i)->type.dtype == narrow_ && narrowed_.contains(n.input(i)))
+          require(n, i, DType::F32);
     }
+  }
+
+  // A Cast to fp32 that stands alone was asked for: by the model, or for a reader that takes nothing else.
+  bool is_widening(const Node& n) const {
+    if (!n.is_internal("Fused")) return false;
+    const auto body = n.attrs.get_graph("body");
+    return body->node_count() == 1 && body->nodes().front()->is("Cast") && is_wide(n.output(0)) &&
+           n.input(0)->type.dtype == narrow_;
   }
 
   void visit_mover(Node& n) {
     const std::size_t data = n.is("Concat") ? n.inputs().size() : 1;
     bool any_narrow = false;
     for (std::size_t i = 0; i < data; ++i)
-      if (n.input(i) != nullptr && !n.input(i)->is_constant()) any_narrow = any_narrow || n.input(i)->type.dtype == narrow_;
+      if (n.input(i) != nullptr && !n.input(i)->is_constant())
+        any_narrow = any_narrow || n.input(i)->type.dtype == narrow_;
     const bool table = n.is("Gather") && n.input(0)->is_constant();
     if (!any_narrow && !(table && is_wide(n.input(0)) && fits_half(n.input(0)->constant()))) return;
     for (std::size_t i = 0; i < data; ++i)
@@ -97,7 +108,9 @@ class Narrower {
 
   void narrow_large_constant(Node& n, std::size_t i) {
     const Value* v = n.input(i);
-    if (!is_wide(v) || !v->is_constant() || v->constant().count() <= kSmallConstant || !fits_half(v->constant())) return;
+    if (!is_wide(v) || !v->is_constant() || v->constant().count() <= kSmallConstant ||
+        !fits_half(v->constant()))
+      return;
     require(n, i, narrow_);
   }
 
@@ -124,7 +137,8 @@ class Narrower {
       if (!fits_half(t)) {
         clipped.assign(src.begin(), src.end());
         for (float& f : clipped)
-          if (std::isfinite(f)) f = std::clamp(f, -static_cast<float>(kMaxHalf), static_cast<float>(kMaxHalf));
+          if (std::isfinite(f))
+            f = std::clamp(f, -static_cast<float>(kMaxHalf), static_cast<float>(kMaxHalf));
         p = clipped.data();
       }
       convert(p, out.as<Half>().data(), src.size());
@@ -190,9 +204,18 @@ StatusOr<int> run(Graph& graph, PassContext& context) {
 }  // namespace
 
 bool keeps_fp32(std::string_view op) {
-  constexpr std::array<std::string_view, 12> kOps = {"CumSum",       "Exp",             "Log",       "Pow",
-                                                     "ReduceL1",     "ReduceL2",        "ReduceLogSum", "ReduceLogSumExp",
-                                                     "ReduceProd",   "ReduceSum",       "ReduceSumSquare", "Softplus"};
+  constexpr std::array<std::string_view, 12> kOps = {"CumSum",
+                                                     "Exp",
+                                                     "Log",
+                                                     "Pow",
+                                                     "ReduceL1",
+                                                     "ReduceL2",
+                                                     "ReduceLogSum",
+                                                     "ReduceLogSumExp",
+                                                     "ReduceProd",
+                                                     "ReduceSum",
+                                                     "ReduceSumSquare",
+                                                     "Softplus"};
   return std::find(kOps.begin(), kOps.end(), op) != kOps.end();
 }
 

@@ -24,6 +24,12 @@ void replace_value(ir::Value* from, ir::Value* to) {
   from->graph()->replace_uses(from, to);
 }
 
+bool has_static_shapes(const ir::Node& node) {
+  auto known = [](const ir::Value* v) { return v == nullptr || v->type.is_static(); };
+  return std::all_of(node.inputs().begin(), node.inputs().end(), known) &&
+         std::all_of(node.outputs().begin(), node.outputs().end(), known);
+}
+
 void add_sources(ir::Node& node, const ir::Node& other) {
   for (const std::string& source : other.sources)
     if (std::find(node.sources.begin(), node.sources.end(), source) == node.sources.end())

@@ -13,6 +13,9 @@ bool can_replace(const ir::Value* from, const ir::Value* to);
 /// Precondition: can_replace(from, to).
 void replace_value(ir::Value* from, ir::Value* to);
 
+/// True when the shapes of all inputs and outputs are known.
+bool has_static_shapes(const ir::Node& node);
+
 /// `node` stands for the ONNX nodes of `other` too. Keeps the order, adds none twice.
 void add_sources(ir::Node& node, const ir::Node& other);
 

@@ -8,6 +8,12 @@
 
 namespace atc::passes {
 
+bool has_possible_size(const ir::TensorType& type) {
+  if (!type.is_static()) return true;
+  const std::int64_t count = element_count(type.dims());
+  return count >= 0 && count <= kMaxElements;
+}
+
 ShapeInference::ShapeInference(const ir::Graph& root) {
   // Fresh symbols are "?0", "?1", ...: above those that the inputs already have.
   for (const ir::Value* v : root.inputs()) {
@@ -48,6 +54,9 @@ Status ShapeInference::infer(ir::Node& node) {
     ATC_CHECK(context.outputs[i].has_value() || !node.graph()->is_used(v),
               "shape inference of " + node.label() + " says nothing of output " + std::to_string(i));
     ir::TensorType type = context.outputs[i].value_or(ir::TensorType{});
+    if (!has_possible_size(type))
+      return context.error("output " + std::to_string(i) + " '" + v->name() + "' would have the shape [" +
+                           ir::to_string(*type.shape) + "], too many elements for any memory");
     type.format = v->type.format;
     if (type != v->type) {
       v->type = std::move(type);

@@ -8,6 +8,11 @@
 
 namespace atc::passes {
 
+/// No tensor may have more elements: far above any memory, and byte sizes stay well inside 64 bits.
+inline constexpr std::int64_t kMaxElements = std::int64_t{1} << 50;
+/// False for a static shape with more elements than kMaxElements.
+bool has_possible_size(const ir::TensorType& type);
+
 /// Types nodes one after the other, from the types of their inputs alone, and remembers what is known of
 /// the elements of small integer tensors. The engine of infer-shapes and constant-folding.
 class ShapeInference {

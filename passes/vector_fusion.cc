@@ -5,8 +5,8 @@
 #include <set>
 
 #include "ops/body.h"
-#include "passes/rewrite.h"
 #include "passes/reachability.h"
+#include "passes/rewrite.h"
 
 namespace atc::passes {
 namespace {
@@ -15,14 +15,10 @@ using ir::Graph;
 using ir::Node;
 using ir::Value;
 
-// What a program may hold: its registers have to fit the Unified Buffer in tiles of a useful size.
-constexpr std::size_t kMaxNodes = 48;
-constexpr std::size_t kMaxOperands = 12;
-
 struct Group {
   std::vector<Node*> members;  // in topological order
   Dims space;
-  Dims reduce_axes;            // negative, from the right
+  Dims reduce_axes;  // negative, from the right
 };
 
 std::optional<Dims> broadcast_dims(const Dims& a, const Dims& b) {
@@ -70,7 +66,8 @@ bool contains(const Group& g, const Node* n) {
 
 bool leaves(const Graph& graph, const Group& g, const Value* v) {
   if (graph.is_output(v)) return true;
-  return std::any_of(v->uses().begin(), v->uses().end(), [&](const Value::Use& u) { return !contains(g, u.node); });
+  return std::any_of(v->uses().begin(), v->uses().end(),
+                     [&](const Value::Use& u) { return !contains(g, u.node); });
 }
 
 // The whole space, or the space with the reduced axes 1.
@@ -102,7 +99,7 @@ bool walks_axes_as_one(const Group& g, const Dims& dims) {
 }
 
 bool is_legal(const Graph& graph, const Group& g) {
-  if (g.members.size() > kMaxNodes) return false;
+  if (g.members.size() > kMaxProgramNodes) return false;
   std::set<const Value*> operands;
   for (const Node* n : g.members) {
     const Dims axes = *ops::vector_reduce_axes(*n);
@@ -121,7 +118,7 @@ bool is_legal(const Graph& graph, const Group& g) {
       operands.insert(v);
     }
   }
-  return operands.size() <= kMaxOperands;
+  return operands.size() <= kMaxProgramOperands;
 }
 
 class Fuser {
@@ -178,13 +175,15 @@ class Fuser {
   std::optional<Group> join(const Group& a, const Group& b) const {
     auto space = broadcast_dims(a.space, b.space);
     if (!space) return std::nullopt;
-    if (!a.reduce_axes.empty() && !b.reduce_axes.empty() && a.reduce_axes != b.reduce_axes) return std::nullopt;
+    if (!a.reduce_axes.empty() && !b.reduce_axes.empty() && a.reduce_axes != b.reduce_axes)
+      return std::nullopt;
     Group g;
     g.space = *space;
     g.reduce_axes = a.reduce_axes.empty() ? b.reduce_axes : a.reduce_axes;
     g.members = a.members;
     g.members.insert(g.members.end(), b.members.begin(), b.members.end());
-    std::sort(g.members.begin(), g.members.end(), [&](Node* x, Node* y) { return order_.of(x) < order_.of(y); });
+    std::sort(g.members.begin(), g.members.end(),
+              [&](Node* x, Node* y) { return order_.of(x) < order_.of(y); });
     if (!is_legal(graph_, g) || passes_outside(a, b)) return std::nullopt;
     return g;
   }
@@ -227,7 +226,8 @@ void Fuser::build(const Group& g) {
   for (Node* n : g.members) {
     std::vector<Value*> in;
     for (std::size_t i = 0; i < n->inputs().size(); ++i) in.push_back(import(*n, i));
-    Node* copy = body->add_node(n->op_type, std::move(in), static_cast<int>(n->outputs().size()), nullptr, n->domain, n->version);
+    Node* copy = body->add_node(n->op_type, std::move(in), static_cast<int>(n->outputs().size()), nullptr,
+                                n->domain, n->version);
     copy->name = n->name;
     copy->attrs = n->attrs;
     copy->sources = n->sources;
@@ -269,7 +269,8 @@ StatusOr<int> run(Graph& graph, PassContext& context) {
 }  // namespace
 
 Pass vector_fusion_pass() {
-  return {"vector-fusion", "AutomaticUbFusion", "elementwise operators and reductions become vector programs", run};
+  return {"vector-fusion", "AutomaticUbFusion", "elementwise operators and reductions become vector programs",
+          run};
 }
 
 }  // namespace atc::passes

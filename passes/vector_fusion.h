@@ -4,6 +4,10 @@
 
 namespace atc::passes {
 
+/// What a vector program may hold: its registers have to fit the Unified Buffer in tiles of a useful size.
+inline constexpr std::size_t kMaxProgramNodes = 48;
+inline constexpr std::size_t kMaxProgramOperands = 12;
+
 /// Groups elementwise operators and reductions along one group of axes into vector programs:
 ///
 ///     a = Mul(x, s); b = Add(a, t); y = Tanh(b)   ->   y = atc.Fused(x, s, t){body = Mul, Add, Tanh}

@@ -227,9 +227,14 @@ class Core {
   /// A from a row-major matrix: to NZ [cols/16][rows][16], zero padded; in Fast mode row-major.
   CubeTile load_matrix_a(Buffer& l1, const Gm& src, std::int64_t element_offset, DType dtype, int rows,
                          int cols, std::int64_t row_stride);
-  /// A from an NC1HWC0 tensor: `c1` slabs of `slab_elements` each, `c1_stride` elements apart.
-  CubeTile load_plane(Buffer& l1, const Gm& src, std::int64_t element_offset, DType dtype, int c1,
-                      std::int64_t slab_elements, std::int64_t c1_stride);
+  /// A from an NC1HWC0 tensor: `c1` slabs, `c1_stride` elements apart, of `rows` stretches of `row_elements`,
+  /// `row_stride` apart. In the result rows are plane_pitch() apart.
+  CubeTile load_plane(Buffer& l1, const Gm& src, std::int64_t element_offset, DType dtype, int c1, std::int64_t rows,
+                      std::int64_t row_elements, std::int64_t row_stride, std::int64_t c1_stride);
+  /// Elements from one row to the next in what load_plane gives: dense, but Fast mode leaves f32 in place.
+  std::int64_t plane_pitch(DType dtype, std::int64_t row_elements, std::int64_t row_stride) const {
+    return values_ == Values::Fast && dtype == DType::F32 ? row_stride : row_elements;
+  }
   /// B that is packed already, [n1][k fractals][16 k][16 n]: `panels` stretches of `fractals` fractals.
   CubeTile load_panels(Buffer& l1, const Gm& src, std::int64_t element_offset, DType dtype, int panels,
                        std::int64_t fractals, std::int64_t panel_stride);

@@ -33,7 +33,8 @@ void to_panels(const T* src, T* dst, int k, int n, std::int64_t row_stride, bool
   for (int n0 = 0; n0 < n; n0 += 16) {
     T* panel = dst + static_cast<std::int64_t>(n0 / 16) * k16 * 16;
     const int width = std::min(16, n - n0);
-    if (width < 16 || k16 != k) std::memset(static_cast<void*>(panel), 0, sizeof(T) * static_cast<std::size_t>(k16) * 16);
+    if (width < 16 || k16 != k)
+      std::memset(static_cast<void*>(panel), 0, sizeof(T) * static_cast<std::size_t>(k16) * 16);
     if (transposed) {
       for (int j = 0; j < width; ++j) {
         const T* s = src + (n0 + j) * row_stride;
@@ -102,11 +103,13 @@ Core::CubeTile Core::load_matrix_a(Buffer& l1, const Gm& src, std::int64_t eleme
 }
 
 Core::CubeTile Core::load_plane(Buffer& l1, const Gm& src, std::int64_t element_offset, DType dtype, int c1,
-                                std::int64_t slab_elements, std::int64_t c1_stride) {
+                                std::int64_t rows, std::int64_t row_elements, std::int64_t row_stride,
+                                std::int64_t c1_stride) {
   const std::int64_t e = bytes_of(dtype);
-  check_gm(src, element_offset * e, ((c1 - 1) * c1_stride + slab_elements) * e);
-  CubeTile tile = loaded(l1, src, dtype, c1, slab_elements, c1 * slab_elements);
-  tile.k1_stride = slab_elements;
+  const std::int64_t slab = rows * row_elements;
+  check_gm(src, element_offset * e, ((c1 - 1) * c1_stride + (rows - 1) * row_stride + row_elements) * e);
+  CubeTile tile = loaded(l1, src, dtype, c1 * rows, row_elements, c1 * slab);
+  tile.k1_stride = slab;
   if (values_ == Values::None) return tile;
   const std::byte* from = src.data + element_offset * e;
   if (values_ == Values::Fast && dtype == DType::F32) {
@@ -114,13 +117,15 @@ Core::CubeTile Core::load_plane(Buffer& l1, const Gm& src, std::int64_t element_
     tile.k1_stride = c1_stride;
     return tile;
   }
-  for (int c = 0; c < c1; ++c) {
-    if (values_ == Values::Fast)
-      widen(from + c * c1_stride * e, dtype, reinterpret_cast<float*>(l1.own) + c * slab_elements, slab_elements);
-    else
-      std::memcpy(l1.own + c * slab_elements * e, from + c * c1_stride * e,
-                  static_cast<std::size_t>(slab_elements * e));
-  }
+  for (int c = 0; c < c1; ++c)
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const std::byte* row = from + (c * c1_stride + r * row_stride) * e;
+      const std::int64_t to = c * slab + r * row_elements;
+      if (values_ == Values::Fast)
+        widen(row, dtype, reinterpret_cast<float*>(l1.own) + to, row_elements);
+      else
+        std::memcpy(l1.own + to * e, row, static_cast<std::size_t>(row_elements * e));
+    }
   return tile;
 }
 
@@ -142,7 +147,8 @@ Core::CubeTile Core::load_panels(Buffer& l1, const Gm& src, std::int64_t element
     if (values_ == Values::Fast)
       widen(from + p * panel_stride * e, dtype, reinterpret_cast<float*>(l1.own) + p * elements, elements);
     else
-      std::memcpy(l1.own + p * elements * e, from + p * panel_stride * e, static_cast<std::size_t>(elements * e));
+      std::memcpy(l1.own + p * elements * e, from + p * panel_stride * e,
+                  static_cast<std::size_t>(elements * e));
   }
   return tile;
 }

@@ -65,6 +65,7 @@ void Core::fast_product(Buffer& l0c, const CubeTile& a, const RowMap& map, const
   for (int g = 0, r0 = 0; g < groups; ++g) {
     const int r1 = static_cast<int>(std::int64_t{m} * (g + 1) / groups);
     const int count = r1 - r0;
+    const std::size_t first_row = static_cast<std::size_t>(r0);
     const float** p = row_pointers_.data();
     for (int k1 = 0; k1 < map.k1; ++k1) {
       const std::int64_t k_offset = k1 * map.k1_stride;
@@ -72,11 +73,11 @@ void Core::fast_product(Buffer& l0c, const CubeTile& a, const RowMap& map, const
         const std::size_t ti = static_cast<std::size_t>(t);
         const float* tap = base + k_offset + map.tap_offset[ti];
         if (map.row_h.empty()) {
-          for (int r = 0; r < count; ++r) *p++ = tap + map.base[static_cast<std::size_t>(r0 + r)];
+          for (int r = 0; r < count; ++r) *p++ = tap + map.base[first_row + static_cast<std::size_t>(r)];
         } else {
           const int dh = map.tap_h[ti], dw = map.tap_w[ti];
           for (int r = 0; r < count; ++r) {
-            const std::size_t ri = static_cast<std::size_t>(r0 + r);
+            const std::size_t ri = first_row + static_cast<std::size_t>(r);
             const bool inside = static_cast<unsigned>(map.row_h[ri] + dh) < static_cast<unsigned>(map.height) &&
                                 static_cast<unsigned>(map.row_w[ri] + dw) < static_cast<unsigned>(map.width);
             *p++ = inside ? tap + map.base[ri] : kZeros;
@@ -120,7 +121,7 @@ void Core::fixpipe(Buffer& ub, Buffer& l0c, int m, int row0, int rows, int panel
     const int first = row_major ? 0 : panel, last = row_major ? panels : panel + 1;
     for (int p = first; p < last; ++p)
       for (int r = 0; r < rows; ++r)
-        std::memcpy(dst + r * width + (p - first) * 16, src + (p * m16 + row0 + r) * 16, 64);
+        std::memcpy(dst + r * width + std::int64_t{p - first} * 16, src + (p * m16 + row0 + r) * 16, 64);
   }
   if (timing_) {
     issue(Pipe::FIX, 8 + ceil_div(bytes, chip_.l0c_out), "Fixpipe", bytes, {&l0c}, {&ub});

@@ -134,6 +134,20 @@ bool is_reduction(VecOp op) { return op >= VecOp::ReduceSum && op <= VecOp::Redu
 bool is_comparison(VecOp op) { return op >= VecOp::Equal && op <= VecOp::GreaterEqual; }
 int register_operands(VecOp op) { return row(op).operands; }
 
+std::int64_t lane_count(Lanes lanes, std::int64_t rows, std::int64_t cols) {
+  switch (lanes) {
+    case Lanes::Full:
+      return rows * cols;
+    case Lanes::PerRow:
+      return rows;
+    case Lanes::PerCol:
+      return cols;
+    case Lanes::Scalar:
+      return 1;
+  }
+  return 1;
+}
+
 int vector_passes(VecOp op, RegType type) {
   // 64-bit integers are pairs of 32-bit words for the vector unit.
   return row(op).passes * (type == RegType::I64 ? 2 : 1);

@@ -102,5 +102,7 @@ int vector_passes(VecOp op, RegType type);
 
 /// How a register's elements map to the rows x cols of a tile.
 enum class Lanes : std::uint8_t { Full, PerRow, PerCol, Scalar };
+/// Elements of a register with these lanes in a tile of rows x cols.
+std::int64_t lane_count(Lanes lanes, std::int64_t rows, std::int64_t cols);
 
 }  // namespace atc::aicore

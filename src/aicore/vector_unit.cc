@@ -26,20 +26,6 @@ LoopOperand operand(const VecRef& ref, int cols) {
   return {};
 }
 
-std::int64_t lane_count(Lanes lanes, std::int64_t rows, std::int64_t cols) {
-  switch (lanes) {
-    case Lanes::Full:
-      return rows * cols;
-    case Lanes::PerRow:
-      return rows;
-    case Lanes::PerCol:
-      return cols;
-    case Lanes::Scalar:
-      return 1;
-  }
-  return 0;
-}
-
 bool host_has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
 
 template <class S, class D, class F>

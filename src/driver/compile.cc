@@ -1,6 +1,8 @@
 #include "driver/compile.h"
 
+#include "driver/log.h"
 #include "driver/model_edit.h"
+#include "driver/path_checks.h"
 #include "frontend/onnx/importer.h"
 #include "om/writer.h"
 #include "passes/bind_shapes.h"
@@ -45,20 +47,39 @@ std::string_view precision_name(passes::Precision p) {
   return "";
 }
 
-Status run_pipeline(const CompileOptions& options, ir::Graph& graph, passes::PassContext& context, CompileResult& result) {
+Status run_pipeline(const CompileOptions& options, ir::Graph& graph, passes::PassContext& context,
+                    CompileResult& result) {
   passes::PassManagerOptions manager_options;
   manager_options.print_ir_after = options.print_ir_after;
   manager_options.dump_dir = options.dump_dir.string();
   manager_options.print = [&](std::string_view text) { result.console += text; };
   passes::PassManager manager(passes::pipeline(), manager_options);
   ATC_TRY(manager.run(graph, context));
-  if (options.timing != Timing::None) result.console += passes::timing_table(manager.records());
+  for (const passes::PassRecord& r : manager.records())
+    log(LogLevel::Debug, "pass " + std::string(r.name) + ": " + std::to_string(r.changes) + " changes, " +
+                             std::to_string(r.milliseconds) + " ms");
+  if (options.timing == Timing::Text) result.console += passes::timing_table(manager.records());
+  if (options.timing == Timing::Json) result.console += passes::timing_json(manager.records());
   return {};
+}
+
+/// The .om comes last: where it is, everything else was written too.
+Status write_outputs(const CompileOptions& options, const plan::BuiltPlan& built,
+                     const passes::FusionCounts& fusions, const ir::Graph& graph) {
+  if (options.export_compile_stat != 0) ATC_TRY(report::write_fusion_result(fusions, "fusion_result.json"));
+  if (!options.report.empty()) {
+    ATC_TRY(create_folder_of(options.report));
+    ATC_TRY(report::write_compile_report(built.plan, fusions, options.report));
+  }
+  ATC_TRY(create_folder_of(options.om_output()));
+  return om::write_om(options.om_output(), built.plan, built.weights, graph);
 }
 
 Status compile_model(const CompileOptions& options, CompileResult& result) {
   ATC_ASSIGN(ir::Model model, frontend::import_model(options.model));
   ir::Graph& graph = *model.graph;
+  log(LogLevel::Info, "imported " + std::to_string(graph.node_list().size()) + " nodes of " +
+                          options.model.filename().string());
   ATC_TRY(select_outputs(graph, options.out_nodes));
   graph.sweep();
   ATC_TRY(passes::check_operators(graph, passes::Conditionals::Skip));
@@ -77,10 +98,10 @@ Status compile_model(const CompileOptions& options, CompileResult& result) {
   built.plan.info["atc_version"] = std::string(kVersion);
   built.plan.info["framework_type"] = "5";
   built.plan.info["precision"] = std::string(precision_name(options.precision));
-  ATC_TRY(om::write_om(options.om_output(), built.plan, built.weights, graph));
-  if (options.export_compile_stat != 0) ATC_TRY(report::write_fusion_result(context.fusions, "fusion_result.json"));
-  if (!options.report.empty()) ATC_TRY(report::write_compile_report(built.plan, context.fusions, options.report));
-  return {};
+  log(LogLevel::Info, "planned " + std::to_string(built.plan.tasks.size()) + " tasks, " +
+                          std::to_string(built.plan.arena_bytes) + " bytes of memory, " +
+                          std::to_string(built.plan.weight_bytes) + " bytes of weights");
+  return write_outputs(options, built, context.fusions, graph);
 }
 
 }  // namespace

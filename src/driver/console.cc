@@ -53,7 +53,7 @@ bool is_inner(std::string_view code) { return code == "E19999"; }
 
 }  // namespace
 
-std::string message_head() {
+std::string timestamp() {
   const auto now = std::chrono::system_clock::now();
   const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
   const auto micros =
@@ -65,8 +65,10 @@ std::string message_head() {
   std::array<char, 16> fraction{};
   std::snprintf(fraction.data(), fraction.size(), ".%03d.%03d", static_cast<int>(micros / 1000),
                 static_cast<int>(micros % 1000));
-  return "[PID: " + std::to_string(::getpid()) + "] " + date.data() + fraction.data() + " ";
+  return std::string(date.data()) + fraction.data();
 }
+
+std::string message_head() { return "[PID: " + std::to_string(::getpid()) + "] " + timestamp() + " "; }
 
 std::string error_block(const Diagnostic& diagnostic, std::string_view head) {
   const ErrorCode* known = find_error_code(diagnostic.code);

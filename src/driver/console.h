@@ -11,6 +11,8 @@
 
 namespace atc::driver {
 
+/// "2025-01-31-08:00:00.123.456", the local time with milliseconds and microseconds as ATC writes it.
+std::string timestamp();
 /// "[PID: 42] 2025-01-31-08:00:00.123.456 ", the head of a line in an error block.
 std::string message_head();
 

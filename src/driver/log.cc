@@ -2,8 +2,12 @@
 
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <memory>
+#include <string>
+
+#include "driver/console.h"
 
 namespace atc::driver {
 namespace {
@@ -22,6 +26,22 @@ spdlog::level::level_enum spdlog_level(LogLevel level) {
       break;
   }
   return spdlog::level::off;
+}
+
+std::string_view label(LogLevel level) {
+  switch (level) {
+    case LogLevel::Debug:
+      return "DEBUG";
+    case LogLevel::Info:
+      return "INFO";
+    case LogLevel::Warning:
+      return "WARNING";
+    case LogLevel::Error:
+      return "ERROR";
+    case LogLevel::Null:
+      break;
+  }
+  return "";
 }
 
 std::shared_ptr<spdlog::logger>& logger() {
@@ -43,14 +63,16 @@ std::optional<LogLevel> log_level_from_name(std::string_view name) {
 void start_log(LogLevel level) {
   auto sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
   auto created = std::make_shared<spdlog::logger>("atc", std::move(sink));
-  // ATC's line: [LEVEL] MODULE(pid,process):date-time text
-  created->set_pattern("[%l] GE(%P,%n):%Y-%m-%d-%H:%M:%S.%e.%f %v");
+  created->set_pattern("%v");
   created->set_level(spdlog_level(level));
   logger() = std::move(created);
 }
 
 void log(LogLevel level, std::string_view text) {
-  if (logger() != nullptr) logger()->log(spdlog_level(level), text);
+  if (logger() == nullptr || !logger()->should_log(spdlog_level(level))) return;
+  // ATC's line: [LEVEL] MODULE(pid,process):date-time text
+  logger()->log(spdlog_level(level), "[" + std::string(label(level)) + "] GE(" + std::to_string(::getpid()) +
+                                         ",atc):" + timestamp() + " " + std::string(text));
 }
 
 }  // namespace atc::driver

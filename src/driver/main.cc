@@ -20,6 +20,7 @@
 #include "driver/option_values.h"
 #include "driver/options.h"
 #include "driver/path_checks.h"
+#include "driver/process.h"
 #include "om/info.h"
 #include "om/json_dump.h"
 
@@ -59,6 +60,7 @@ Status read_and_run(const CommandLine& line, std::vector<Diagnostic>& warnings, 
   ATC_ASSIGN(const CompileOptions options, read_options(line));
   start_log(options.log);
   log(LogLevel::Info, options.command_line);
+  for (const Diagnostic& w : options.warnings) log(LogLevel::Warning, w.message);
   warnings = options.warnings;
   return run_mode(options, warnings, console);
 }
@@ -119,6 +121,7 @@ int run(std::span<const std::string> arguments, Console& console) {
     console.success(warnings);
     return 0;
   }
+  log(LogLevel::Error, status.diagnostic().code + ": " + status.diagnostic().message);
   console.failure(status.diagnostic());
   return kFailed;
 }
@@ -126,6 +129,7 @@ int run(std::span<const std::string> arguments, Console& console) {
 }  // namespace
 
 int run_atc(int argc, char** argv) {
+  report_file_size_limit();
   const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
   Console console(std::cout, argc > 0 ? argv[0] : "atc");
   const int code = run(arguments, console);

@@ -11,6 +11,7 @@
 #include "atc/base/check.h"
 #include "atc/base/file.h"
 #include "atc/base/strings.h"
+#include "driver/process.h"
 #include "driver/run_report.h"
 #include "driver/tool_error.h"
 #include "om/reader.h"
@@ -206,6 +207,7 @@ void declare(CLI::App& app, Options& o) {
 }  // namespace
 
 int omrun_main(int argc, char** argv) {
+  report_file_size_limit();
   CLI::App app("Runs a compiled model (.om) on the simulated AI Core.", "omrun");
   Options options;
   declare(app, options);

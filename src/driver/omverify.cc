@@ -10,6 +10,7 @@
 
 #include "atc/base/file.h"
 #include "driver/isolate.h"
+#include "driver/process.h"
 #include "driver/tool_error.h"
 #include "driver/verify_report.h"
 
@@ -121,6 +122,7 @@ void declare(CLI::App& app, Options& o) {
 }  // namespace
 
 int omverify_main(int argc, char** argv) {
+  report_file_size_limit();
   CLI::App app(
       "Compiles models, runs them on the simulated AI Core and compares the outputs with what is expected.",
       "omverify");

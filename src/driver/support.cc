@@ -49,6 +49,13 @@ Status check_precision(const CommandLine& line) {
   return {};
 }
 
+Status check_report(const CommandLine& line) {
+  if (!line.text("report").ends_with(".html")) return {};
+  return Status::error("E10055", shown(line, *find_option("report")) +
+                                     " is not supported: this version writes the report as JSON only.")
+      .solution("Give the report a name that ends in .json.");
+}
+
 }  // namespace
 
 Status check_supported(const CommandLine& line, const std::vector<InputShape>& shapes) {
@@ -65,6 +72,7 @@ Status check_supported(const CommandLine& line, const std::vector<InputShape>& s
                                        " not supported in this version.")
         .solution(join(hints, " "));
   ATC_TRY(check_precision(line));
+  ATC_TRY(check_report(line));
   return check_static(shapes);
 }
 

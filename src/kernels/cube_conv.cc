@@ -18,7 +18,8 @@ class ConvKernel final : public PreparedKernel {
   ConvKernel(ConvTiling tiling, TileProgram epilogue, DType dtype)
       : t_(std::move(tiling)), epilogue_(std::move(epilogue)), dtype_(dtype) {}
 
-  void run(Core& core, std::span<const aicore::Gm> operands, std::int64_t first, std::int64_t last) const override {
+  void run(Core& core, std::span<const aicore::Gm> operands, std::int64_t first,
+           std::int64_t last) const override {
     const std::int64_t e = bit_width(dtype_) / 8;
     Block b(core, t_, epilogue_, e);
     for (std::int64_t tile = first; tile < last; ++tile) run_tile(core, operands, b, t_.decode(tile));
@@ -38,14 +39,16 @@ class ConvKernel final : public PreparedKernel {
     Buffer* l1b[2];
     Buffer* ub[2];
     TileProgram::Buffers epilogue;
-    int turn = 0, ub_turn = 0;
+    int turn = 0, b_turn = 0, ub_turn = 0;
     aicore::RowMap map;
     std::vector<TileAddress> at;
     Block(Core& core, const ConvTiling& t, const TileProgram& program, std::int64_t e)
-        : cube(core, t.tile, static_cast<int>(e)), epilogue(program, core, t.ub_rows, 16), at(t.spec.epilogue_operands.size()) {
+        : cube(core, t.tile, static_cast<int>(e)),
+          epilogue(program, core, t.ub_rows, 16),
+          at(t.spec.epilogue_operands.size()) {
       for (int i = 0; i < 2; ++i) {
         l1a[i] = &core.alloc(Memory::L1, t.k_chunk * t.patch_elements * e);
-        l1b[i] = &core.alloc(Memory::L1, t.tile.panels * t.k_chunk * t.spec.taps * 256 * e);
+        l1b[i] = &core.alloc(Memory::L1, t.tile.panels * t.k_chunk * t.tap_span * 256 * e);
         ub[i] = &core.alloc(Memory::UB, t.ub_rows * 64);
       }
     }
@@ -68,6 +71,9 @@ class ConvKernel final : public PreparedKernel {
     low = std::clamp<std::int64_t>(low, 0, height - 1);
     high = std::clamp<std::int64_t>(high, low, height - 1);
     const std::int64_t rows_in = high - low + 1;
+    const Columns cols = columns_of(c);
+    const std::int64_t pitch =
+        t_.part_rows ? core.plane_pitch(dtype_, cols.count * 16, width * 16) : width * 16;
 
     aicore::RowMap& map = block.map;
     const std::size_t m = static_cast<std::size_t>(c.pixels);
@@ -77,14 +83,14 @@ class ConvKernel final : public PreparedKernel {
     for (std::size_t r = 0; r < m; ++r) {
       const std::int64_t pixel = c.first_pixel + static_cast<std::int64_t>(r);
       const std::int64_t h = pixel / phase.count[2] * s.in_stride[1] - low;
-      const std::int64_t w = pixel % phase.count[2] * s.in_stride[2];
+      const std::int64_t w = pixel % phase.count[2] * s.in_stride[2] - cols.first;
       map.row_h[r] = static_cast<int>(h);
       map.row_w[r] = static_cast<int>(w);
-      map.base[r] = (h * width + w) * 16;
+      map.base[r] = h * pitch + w * 16;
     }
     map.height = static_cast<int>(rows_in);
-    map.width = static_cast<int>(width);
-    map.b_k1_stride = s.taps;
+    map.width = static_cast<int>(cols.count);
+    map.b_k1_stride = t_.tap_span;
 
     Buffer& l0c = block.cube.take_l0c();
     const std::int64_t in0 = (c.batch * s.groups * s.k1 + c.group * s.k1) * s.in[0] * plane;
@@ -101,40 +107,83 @@ class ConvKernel final : public PreparedKernel {
         t0 = t1;
         continue;
       }
-      map.tap_offset.clear();
-      map.tap_h.clear();
-      map.tap_w.clear();
-      map.b_tap.clear();
-      for (std::size_t t = t0; t < t1; ++t) {
-        const ConvTap& tap = phase.taps[t];
-        map.tap_h.push_back(inside ? static_cast<int>(tap.shift[1]) : static_cast<int>(-2 * kFar));
-        map.tap_w.push_back(static_cast<int>(tap.shift[2]));
-        map.tap_offset.push_back((tap.shift[1] * width + tap.shift[2]) * 16);
-        map.b_tap.push_back(tap.index);
-      }
       for (std::int64_t k0 = 0; k0 < s.k1; k0 += t_.k_chunk, block.turn ^= 1) {
         const std::int64_t k = std::min<std::int64_t>(t_.k_chunk, s.k1 - k0);
-        const std::int64_t offset = in0 + (k0 * s.in[0] + (inside ? d : 0)) * plane + low * width * 16;
-        const Core::CubeTile a = core.load_plane(*block.l1a[block.turn], operands[0], offset, dtype_,
-                                                 static_cast<int>(k), rows_in * width * 16, s.in[0] * plane);
-        const std::int64_t fractals = s.k1 * s.taps;
-        const Core::CubeTile w = core.load_panels(
-            *block.l1b[block.turn], operands[1], ((c.group * s.n1 + c.panel0) * fractals + k0 * s.taps) * 256, dtype_,
-            static_cast<int>(c.panels), k * s.taps, fractals * 256);
+        const std::int64_t offset =
+            in0 + (k0 * s.in[0] + (inside ? d : 0)) * plane + (low * width + cols.first) * 16;
+        const Core::CubeTile a =
+            t_.part_rows
+                ? core.load_plane(*block.l1a[block.turn], operands[0], offset, dtype_, static_cast<int>(k),
+                                  rows_in, cols.count * 16, width * 16, s.in[0] * plane)
+                : core.load_plane(*block.l1a[block.turn], operands[0], offset, dtype_, static_cast<int>(k), 1,
+                                  rows_in * width * 16, rows_in * width * 16, s.in[0] * plane);
         map.k1 = static_cast<int>(k);
         map.k_last = static_cast<int>(k0 + k == s.k1 ? s.k_last : 16);
         map.k1_stride = a.k1_stride;
-        core.l1_product(l0c, block.cube.l0, a, map, w, dtype_, static_cast<int>(c.panels), t_.tile.k_slice, accumulate,
-                        false);
-        accumulate = true;
+        for (std::size_t first = t0; first < t1; block.b_turn ^= 1) {
+          const std::size_t end = set_taps(map, phase, first, t1, pitch, inside);
+          const std::int64_t fractals = s.k1 * s.taps;
+          const std::int64_t tap0 = t_.tap_span == s.taps ? 0 : phase.taps[first].index;
+          const std::int64_t span = t_.tap_span == s.taps ? s.taps : phase.taps[end - 1].index - tap0 + 1;
+          const Core::CubeTile w =
+              core.load_panels(*block.l1b[block.b_turn], operands[1],
+                               ((c.group * s.n1 + c.panel0) * fractals + k0 * s.taps + tap0) * 256, dtype_,
+                               static_cast<int>(c.panels), (k - 1) * s.taps + span, fractals * 256);
+          core.l1_product(l0c, block.cube.l0, a, map, w, dtype_, static_cast<int>(c.panels), t_.tile.k_slice,
+                          accumulate, false);
+          accumulate = true;
+          first = end;
+        }
       }
       t0 = t1;
     }
     write_out(core, operands.subspan(2), block, c, l0c);
   }
 
+  struct Columns {
+    std::int64_t first = 0, count = 1;
+  };
+
+  /// The input columns that L1 has for a tile: all, or of a part of a row those that any tap touches.
+  Columns columns_of(const ConvTile& c) const {
+    const std::int64_t width = t_.spec.in[2];
+    if (!t_.part_rows) return {0, width};
+    const ConvPhase& phase = t_.spec.phases[c.phase];
+    const std::int64_t first = c.first_pixel % phase.count[2] * t_.spec.in_stride[2];
+    const std::int64_t last = first + (c.pixels - 1) * t_.spec.in_stride[2];
+    std::int64_t low = width, high = -1;
+    for (const ConvTap& tap : phase.taps) {
+      low = std::min(low, first + tap.shift[2]);
+      high = std::max(high, last + tap.shift[2]);
+    }
+    low = std::clamp<std::int64_t>(low, 0, width - 1);
+    return {low, std::clamp<std::int64_t>(high, low, width - 1) - low + 1};
+  }
+
+  /// Gives the map taps [first, end) of those before `limit`, as many as the weights in L1 reach; returns
+  /// end. Taps of one depth are sorted by their index.
+  std::size_t set_taps(aicore::RowMap& map, const ConvPhase& phase, std::size_t first, std::size_t limit,
+                       std::int64_t pitch, bool inside) const {
+    const bool all = t_.tap_span == t_.spec.taps;
+    const std::int64_t tap0 = all ? 0 : phase.taps[first].index;
+    map.tap_offset.clear();
+    map.tap_h.clear();
+    map.tap_w.clear();
+    map.b_tap.clear();
+    std::size_t t = first;
+    for (; t < limit && (all || phase.taps[t].index - tap0 < t_.tap_span); ++t) {
+      const ConvTap& tap = phase.taps[t];
+      map.tap_h.push_back(inside ? static_cast<int>(tap.shift[1]) : static_cast<int>(-2 * kFar));
+      map.tap_w.push_back(static_cast<int>(tap.shift[2]));
+      map.tap_offset.push_back(tap.shift[1] * pitch + tap.shift[2] * 16);
+      map.b_tap.push_back(tap.index - tap0);
+    }
+    return t;
+  }
+
   // Panel by panel; pixels in runs over which every operand's address is linear.
-  void write_out(Core& core, std::span<const aicore::Gm> operands, Block& block, const ConvTile& c, Buffer& l0c) const {
+  void write_out(Core& core, std::span<const aicore::Gm> operands, Block& block, const ConvTile& c,
+                 Buffer& l0c) const {
     const ConvSpec& s = t_.spec;
     const ConvPhase& phase = s.phases[c.phase];
     std::vector<TileAddress>& at = block.at;
@@ -147,7 +196,8 @@ class ConvKernel final : public PreparedKernel {
         for (std::size_t k = 0; k < at.size(); ++k) {
           const ConvAddress& a = s.epilogue_operands[k];
           at[k] = {a.offset + c.batch * a.n + (c.group * s.n1 + c.panel0 + p) * a.c1 +
-                       (phase.start[0] + c.depth * phase.step[0]) * a.d + (phase.start[1] + h * phase.step[1]) * a.h +
+                       (phase.start[0] + c.depth * phase.step[0]) * a.d +
+                       (phase.start[1] + h * phase.step[1]) * a.h +
                        (phase.start[2] + w * phase.step[2]) * a.w,
                    a.w * phase.step[2], a.lane};
         }
@@ -172,7 +222,8 @@ PrepareResult prepare_cube_conv(const Task& task, const soc::Chip&) {
   ConvTiling t;
   ATC_TRY(unpack_conv(task, t));
   ATC_ASSIGN(TileProgram epilogue, conv_epilogue(t, task.operands));
-  return std::unique_ptr<PreparedKernel>(new ConvKernel(std::move(t), std::move(epilogue), task.operands[0].dtype));
+  return std::unique_ptr<PreparedKernel>(
+      new ConvKernel(std::move(t), std::move(epilogue), task.operands[0].dtype));
 }
 
 }  // namespace atc::kernels

@@ -18,8 +18,8 @@ void io_three(Archive& ar, std::array<std::int64_t, 3>& a) {
 template <class Archive>
 void io_tiling(Archive& ar, ConvTiling& t) {
   ConvSpec& s = t.spec;
-  for (std::int64_t* v : {&s.batch, &s.groups, &s.k1, &s.k_last, &s.n1, &s.taps, &t.k_chunk, &t.patch_elements,
-                          &t.ub_rows})
+  for (std::int64_t* v : {&s.batch, &s.groups, &s.k1, &s.k_last, &s.n1, &s.taps, &t.k_chunk,
+                          &t.patch_elements, &t.ub_rows, &t.tap_span})
     ar.io(*v);
   io_three(ar, s.in);
   io_three(ar, s.in_stride);
@@ -40,12 +40,18 @@ void io_tiling(Archive& ar, ConvTiling& t) {
   ar.io(t.tile.panels);
   ar.io(t.tile.k_slice);
   ar.io(t.whole_plane);
+  ar.io(t.part_rows);
+}
+
+bool by_depth_and_index(const ConvTap& a, const ConvTap& b) {
+  return std::pair(a.shift[0], a.index) < std::pair(b.shift[0], b.index);
 }
 
 // Elements of one C1 block that `pixels` consecutive pixels of a phase need at most.
 std::int64_t patch_of(const ConvSpec& s, const ConvPhase& p, std::int64_t pixels) {
   const std::int64_t plane = p.count[1] * p.count[2];
-  const std::int64_t rows = pixels >= plane ? p.count[1] : std::min(p.count[1], (pixels - 2) / p.count[2] + 2);
+  const std::int64_t rows =
+      pixels >= plane ? p.count[1] : std::min(p.count[1], (pixels - 2) / p.count[2] + 2);
   std::int64_t low = s.in[1], high = -s.in[1];
   for (const ConvTap& t : p.taps) {
     low = std::min(low, t.shift[1]);
@@ -55,9 +61,23 @@ std::int64_t patch_of(const ConvSpec& s, const ConvPhase& p, std::int64_t pixels
   return std::min(needed, s.in[1]) * s.in[2] * 16;
 }
 
-std::int64_t largest_patch(const ConvSpec& s, std::int64_t pixels) {
+// The same for consecutive pixels of one output row, of which only the columns they need are loaded.
+std::int64_t row_patch_of(const ConvSpec& s, const ConvPhase& p, std::int64_t pixels) {
+  std::int64_t elements = 16;
+  for (const std::size_t axis : {1U, 2U}) {
+    const auto [low, high] = std::minmax_element(
+        p.taps.begin(), p.taps.end(),
+        [&](const ConvTap& a, const ConvTap& b) { return a.shift[axis] < b.shift[axis]; });
+    const std::int64_t steps = axis == 1 ? 0 : std::min(pixels, p.count[2]) - 1;
+    elements *= std::min(steps * s.in_stride[axis] + high->shift[axis] - low->shift[axis] + 1, s.in[axis]);
+  }
+  return elements;
+}
+
+std::int64_t largest_patch(const ConvTiling& t) {
   std::int64_t most = 0;
-  for (const ConvPhase& p : s.phases) most = std::max(most, patch_of(s, p, pixels));
+  for (const ConvPhase& p : t.spec.phases)
+    most = std::max(most, t.part_rows ? row_patch_of(t.spec, p, t.tile.m) : patch_of(t.spec, p, t.tile.m));
   return most;
 }
 
@@ -70,7 +90,8 @@ std::vector<int> candidate_pixels(const ConvSpec& s) {
     plane = std::max(plane, p.count[1] * p.count[2]);
   }
   for (std::int64_t rows : {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 28, 32, 56})
-    if (rows * width <= 512 && rows * width <= plane + width) out.push_back(static_cast<int>(std::min(rows * width, plane)));
+    if (rows * width <= 512 && rows * width <= plane + width)
+      out.push_back(static_cast<int>(std::min(rows * width, plane)));
   for (int m : {16, 32, 64, 128, 256, 512})
     if (m < plane + 16) out.push_back(static_cast<int>(std::min<std::int64_t>(m, plane)));
   std::sort(out.begin(), out.end());
@@ -78,29 +99,45 @@ std::vector<int> candidate_pixels(const ConvSpec& s) {
   return out;
 }
 
-bool choose_tile(ConvTiling& t, const TileProgram& epilogue, int e, const soc::Chip& chip) {
+// Shares L1 between input patches and weights; false when it is too small.
+bool fit_l1(ConvTiling& c, int e, bool cut_taps, const soc::Chip& chip) {
+  const ConvSpec& s = c.spec;
+  const std::int64_t room = (chip.l1 - 1024) / 2;  // two of each
+  const std::int64_t patch = round_up(c.patch_elements * e, 32);
+  const std::int64_t tap_bytes = std::int64_t{c.tile.panels} * 256 * e;
+  c.tap_span = s.taps;
+  c.k_chunk = std::min(s.k1, room / (patch + s.taps * tap_bytes));
+  if (c.k_chunk >= 1) return true;
+  c.k_chunk = 1;
+  c.tap_span = std::min(s.taps, (room - patch) / tap_bytes);
+  return cut_taps && room > patch && c.tap_span >= 1;
+}
+
+// The best tile of those that leave rows and taps whole, or cut them.
+bool choose_tile(ConvTiling& t, const TileProgram& epilogue, int e, bool part_rows, bool cut_taps,
+                 const soc::Chip& chip) {
   const ConvSpec& s = t.spec;
   std::int64_t best = -1;
   ConvTiling chosen = t;
   for (int m : candidate_pixels(s)) {
-    const std::int64_t patch = largest_patch(s, m);
     for (int panels : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32}) {
       if (panels > 1 && panels > s.n1) break;
       ConvTiling c = t;
-      c.tile = {m, panels, static_cast<int>(std::min<std::int64_t>(max_k_slice(m, panels, e, chip), s.k1 * s.taps))};
+      c.tile = {m, panels,
+                static_cast<int>(std::min<std::int64_t>(max_k_slice(m, panels, e, chip), s.k1 * s.taps))};
       if (c.tile.k_slice < 1) continue;
-      c.patch_elements = patch;
-      const std::int64_t per_k1 = (round_up(patch * e, 32) + std::int64_t{panels} * s.taps * 256 * e) * 2;
-      c.k_chunk = std::min(s.k1, (chip.l1 - 1024) / per_k1);
-      if (c.k_chunk < 1) continue;
+      c.part_rows = part_rows;
+      c.patch_elements = largest_patch(c);
+      if (!fit_l1(c, e, cut_taps, chip)) continue;
       c.ub_rows = m;
       auto ub = [&](std::int64_t rows) { return epilogue.ub_bytes(rows, 16) + rows * 128 + 256; };
       while (c.ub_rows > 1 && ub(c.ub_rows) > chip.ub) c.ub_rows = (c.ub_rows + 1) / 2;
       if (ub(c.ub_rows) > chip.ub) continue;
       const std::int64_t waves = ceil_div(c.tiles(), chip.cube_blocks());
       const std::int64_t k = s.k1 * static_cast<std::int64_t>(s.phases.front().taps.size());
-      const std::int64_t cycles = waves * tile_cycles(c.tile, k, s.k1 * patch * e,
-                                                      std::int64_t{panels} * s.k1 * s.taps * 256 * e, e, chip);
+      const std::int64_t cycles =
+          waves * tile_cycles(c.tile, k, s.k1 * c.patch_elements * e,
+                              std::int64_t{panels} * s.k1 * s.taps * 256 * e, e, chip);
       if (best < 0 || cycles < best) {
         best = cycles;
         chosen = c;
@@ -131,18 +168,26 @@ ConvTile ConvTiling::decode(std::int64_t number) const {
   while (number >= phase_tiles(spec.phases[c.phase])) number -= phase_tiles(spec.phases[c.phase++]);
   const ConvPhase& p = spec.phases[c.phase];
   const std::int64_t plane = p.count[1] * p.count[2];
-  const std::int64_t pixel_tiles = ceil_div(plane, std::int64_t{tile.m});
+  const std::int64_t pixel_tiles = this->pixel_tiles(p);
   // Panels innermost: consecutive tiles of a block share the input patch.
   c.panel0 = number % panel_tiles() * tile.panels;
   number /= panel_tiles();
-  c.first_pixel = number % pixel_tiles * tile.m;
+  const std::int64_t pixel_tile = number % pixel_tiles;
   number /= pixel_tiles;
+  std::int64_t end = plane;
+  if (part_rows) {
+    const std::int64_t row = pixel_tile / row_tiles(p);
+    c.first_pixel = row * p.count[2] + pixel_tile % row_tiles(p) * tile.m;
+    end = (row + 1) * p.count[2];
+  } else {
+    c.first_pixel = pixel_tile * tile.m;
+  }
   c.depth = number % p.count[0];
   number /= p.count[0];
   c.group = number % spec.groups;
   c.batch = number / spec.groups;
   c.panels = std::min<std::int64_t>(tile.panels, spec.n1 - c.panel0);
-  c.pixels = std::min<std::int64_t>(tile.m, plane - c.first_pixel);
+  c.pixels = std::min<std::int64_t>(tile.m, end - c.first_pixel);
   return c;
 }
 
@@ -152,7 +197,8 @@ StatusOr<TileProgram> conv_epilogue(const ConvTiling& t, const std::vector<Opera
   for (std::size_t k = 0; k < t.spec.epilogue_operands.size(); ++k) {
     const ConvAddress& a = t.spec.epilogue_operands[k];
     // Pixels are rows of 16 lanes; a tile of one pixel is a plane of one pixel.
-    const bool one_pixel = t.spec.phases[0].count[1] * t.spec.phases[0].count[2] == 1 && t.spec.phases.size() == 1;
+    const bool one_pixel =
+        t.spec.phases[0].count[1] * t.spec.phases[0].count[2] == 1 && t.spec.phases.size() == 1;
     lanes.push_back(lanes_of(a.w, a.lane, one_pixel ? 1 : 2, 16));
     dtypes.push_back(operands[k + 2].dtype);
   }
@@ -172,11 +218,13 @@ Status unpack_conv(const Task& task, ConvTiling& t) {
   auto legal = [](std::int64_t v) { return v >= 1 && v <= kLimit; };
   for (std::int64_t d : {s.batch, s.groups, s.k1, s.n1, s.taps, s.in[0], s.in[1], s.in[2], s.in_stride[0],
                          s.in_stride[1], s.in_stride[2], std::int64_t{t.tile.m}, std::int64_t{t.tile.panels},
-                         std::int64_t{t.tile.k_slice}, t.k_chunk, t.ub_rows})
+                         std::int64_t{t.tile.k_slice}, t.k_chunk, t.ub_rows, t.tap_span})
     if (!legal(d)) return bad_params(kName, "extent out of range");
   if (s.k_last < 1 || s.k_last > 16 || t.tile.m > 4096 || t.tile.panels > 4096 || t.patch_elements < 1 ||
       t.patch_elements > kLimit || s.phases.empty() || s.phases.size() > 4096)
     return bad_params(kName, "tile out of range");
+  if (t.tap_span > s.taps || (t.tap_span < s.taps && t.k_chunk != 1))
+    return bad_params(kName, "taps out of range");
   std::int64_t tiles = 0;
   for (const ConvPhase& p : s.phases) {
     std::int64_t product = 1;
@@ -186,6 +234,8 @@ Status unpack_conv(const Task& task, ConvTiling& t) {
       product = *next;
     }
     if (p.taps.empty()) return bad_params(kName, "a phase without taps");
+    if (t.tap_span < s.taps && !std::is_sorted(p.taps.begin(), p.taps.end(), by_depth_and_index))
+      return bad_params(kName, "taps out of order");
     for (const ConvTap& tap : p.taps) {
       if (tap.index < 0 || tap.index >= s.taps) return bad_params(kName, "tap out of range");
       for (std::int64_t v : tap.shift)
@@ -193,7 +243,8 @@ Status unpack_conv(const Task& task, ConvTiling& t) {
     }
     for (int i = 0; i < 3; ++i) {
       const std::size_t d = static_cast<std::size_t>(i);
-      if (!legal(p.step[d]) || p.start[d] < 0 || p.start[d] > kLimit) return bad_params(kName, "phase out of range");
+      if (!legal(p.step[d]) || p.start[d] < 0 || p.start[d] > kLimit)
+        return bad_params(kName, "phase out of range");
       const auto far = checked_mul(p.count[d], s.in_stride[d]);
       if (!far || *far > (1 << 28)) return bad_params(kName, "phase out of range");
     }
@@ -207,15 +258,18 @@ Status unpack_conv(const Task& task, ConvTiling& t) {
 StatusOr<Task> make_conv_task(const ConvSpec& spec, std::vector<Operand> operands, const soc::Chip& chip) {
   ConvTiling t;
   t.spec = spec;
-  for (ConvPhase& p : t.spec.phases)
-    std::stable_sort(p.taps.begin(), p.taps.end(),
-                     [](const ConvTap& a, const ConvTap& b) { return a.shift[0] < b.shift[0]; });
+  for (ConvPhase& p : t.spec.phases) std::sort(p.taps.begin(), p.taps.end(), by_depth_and_index);
   t.whole_plane = linear_over_plane(t.spec);
   ATC_ASSIGN(TileProgram epilogue, conv_epilogue(t, operands));
   const int e = bit_width(operands[0].dtype) / 8;
-  if (!choose_tile(t, epilogue, e, chip))
-    return Status::error("E10055", "The operation is not supported: no tile of the convolution fits the buffers of " +
-                                       std::string(chip.name));
+  // Cutting rows or taps loads some bytes more than once: only where whole ones do not fit.
+  const bool found =
+      choose_tile(t, epilogue, e, false, false, chip) || choose_tile(t, epilogue, e, true, false, chip) ||
+      choose_tile(t, epilogue, e, false, true, chip) || choose_tile(t, epilogue, e, true, true, chip);
+  if (!found)
+    return Status::error("E10055",
+                         "The operation is not supported: no tile of the convolution fits the buffers of " +
+                             std::string(chip.name));
   Task task;
   task.kernel = kName;
   task.operands = std::move(operands);

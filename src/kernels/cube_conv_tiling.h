@@ -19,13 +19,18 @@ struct ConvTiling {
   std::int64_t k_chunk = 1;         ///< C1 blocks in L1 at once
   std::int64_t patch_elements = 0;  ///< of one C1 block's input rows, at most
   std::int64_t ub_rows = 1;         ///< pixels of the epilogue at once
-  bool whole_plane = true;          ///< epilogue addresses are linear over a whole plane, not only a row
+  std::int64_t tap_span = 1;  ///< taps of the weights in L1 at once; below spec.taps only with one C1 block
+  bool whole_plane = true;    ///< epilogue addresses are linear over a whole plane, not only a row
+  bool part_rows = false;     ///< a tile is part of one output row, and L1 has only the columns it needs
 
   std::int64_t panel_tiles() const { return ceil_div(spec.n1, std::int64_t{tile.panels}); }
   std::int64_t phase_tiles(const ConvPhase& p) const {
-    return spec.batch * spec.groups * p.count[0] * ceil_div(p.count[1] * p.count[2], std::int64_t{tile.m}) *
-           panel_tiles();
+    return spec.batch * spec.groups * p.count[0] * pixel_tiles(p) * panel_tiles();
   }
+  std::int64_t pixel_tiles(const ConvPhase& p) const {
+    return part_rows ? p.count[1] * row_tiles(p) : ceil_div(p.count[1] * p.count[2], std::int64_t{tile.m});
+  }
+  std::int64_t row_tiles(const ConvPhase& p) const { return ceil_div(p.count[2], std::int64_t{tile.m}); }
   std::int64_t tiles() const;
   ConvTile decode(std::int64_t number) const;
 };

@@ -12,23 +12,10 @@ using aicore::Buffer;
 using aicore::Burst;
 using aicore::Core;
 using aicore::Memory;
+using aicore::lane_count;
 using aicore::VecRef;
 
 namespace {
-
-std::int64_t lane_count(Lanes lanes, std::int64_t rows, std::int64_t cols) {
-  switch (lanes) {
-    case Lanes::Full:
-      return rows * cols;
-    case Lanes::PerRow:
-      return rows;
-    case Lanes::PerCol:
-      return cols;
-    case Lanes::Scalar:
-      return 1;
-  }
-  return 1;
-}
 
 Lanes join(Lanes a, Lanes b) {
   if (a == Lanes::Scalar) return b;

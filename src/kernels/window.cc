@@ -176,6 +176,18 @@ class WindowKernel final : public PreparedKernel {
 
 }  // namespace
 
+bool window_fits(std::span<const std::int64_t> kernel, std::span<const std::int64_t> dilations,
+                 bool depthwise, const soc::Chip& chip) {
+  const double room = static_cast<double>(chip.ub - 16 * 1024) / 2;  // two sets of buffers
+  double positions = 1, taps = 1;  // as doubles: no product of extents overflows
+  for (std::size_t i = 0; i < kernel.size(); ++i) {
+    positions *= static_cast<double>((kernel[i] - 1)) * static_cast<double>(dilations[i]) + 1;
+    taps *= static_cast<double>(kernel[i]);
+  }
+  // 16 lanes as stored (fp16) and as f32; weights and products of a depthwise convolution in f32.
+  return positions * 16 * (2 + 4) + (depthwise ? taps * 2 * 64 : 0) <= room;
+}
+
 StatusOr<Task> make_window(const WindowSpec& spec, std::vector<Operand> operands, const soc::Chip& chip) {
   WindowTiling t;
   t.spec = spec;

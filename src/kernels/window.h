@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <vector>
 
 #include "aicore/window.h"
@@ -34,6 +35,10 @@ struct WindowSpec {
   std::vector<ConvAddress> epilogue_operands;
   VectorProgram epilogue;
 };
+
+/// Whether a window of these extents fits UB in any storage dtype, with 16 KiB for the program that follows.
+bool window_fits(std::span<const std::int64_t> kernel, std::span<const std::int64_t> dilations,
+                 bool depthwise, const soc::Chip& chip);
 
 /// Builds the task. E10041 when the spec is not consistent with its operands, or when one window (kernel
 /// times dilation) is larger than UB: such pooling is a reduction, not a window.

@@ -196,9 +196,9 @@ std::int64_t port_bytes(const plan::Plan& plan) {
 }
 
 void fill_model_attrs(const plan::Plan& plan, const SectionBytes& sections, AttrMap& attrs) {
-  // The command line, versions and the like; the numbers below win over an equal key.
-  set_string(attrs, "framework_type", "Onnx");
+  // The command line, versions and the like; what follows wins over an equal key.
   for (const auto& [key, value] : plan.info) set_string(attrs, key, value);
+  set_string(attrs, "framework_type", "Onnx");
   set_string(attrs, "soc_version", plan.soc_version);
   set_string(attrs, "core_type", "AiCore");
   set_int(attrs, "memory_size", plan.arena_bytes);

@@ -113,7 +113,11 @@ TEST(Atc, BadInputLeavesNothing) {
       {"truncated", "--model=cut.onnx --output=x", "E10041"},
       {"text", "--model=text.onnx --output=x", "E10041"},
       {"folder as model", "--model=sub --output=x", "sub"},
-      {"no such folder", "--model=" + model("lenet5.onnx") + " --output=none/there/x", "none/there"},
+      {"file in place of a folder", "--model=" + model("lenet5.onnx") + " --output=text.onnx/x", "text.onnx"},
+      {"folder in place of the report", "--model=" + model("lenet5.onnx") + " --output=x --report=sub", "sub"},
+      {"unwritable report", "--model=" + model("lenet5.onnx") + " --output=x --report=/proc/none/r.json", "/proc"},
+      {"unwritable statistics", "--model=" + model("lenet5.onnx") + " --output=x --export_compile_stat=1", "fusion_result.json"},
+      {"report as HTML", "--model=" + model("lenet5.onnx") + " --output=x --report=r.html", "JSON"},
       {"shape of another rank", "--model=" + model("lenet5.onnx") + " --output=x --input_shape=image:1,28", "E10049"},
       {"unknown input", "--model=" + model("lenet5.onnx") + " --output=x --input_shape=imag:1,1,28,28", "image"},
       {"shape that does not fit", "--model=" + model("lenet5.onnx") + " --output=x --input_shape=image:1,3,28,28", "image"},
@@ -124,6 +128,7 @@ TEST(Atc, BadInputLeavesNothing) {
     std::ofstream(s / "cut.onnx", std::ios::binary) << good.substr(0, good.size() / 2);
     std::ofstream(s / "text.onnx") << "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 12\n";
     std::filesystem::create_directory(s / "sub");
+    std::filesystem::create_directory(s / "fusion_result.json");
     const std::size_t before = s.files();
     const Outcome o = run(atc(bad.arguments), s.path());
     EXPECT_EQ(o.code, 255) << bad.name << "\n" << o.out;
@@ -134,9 +139,45 @@ TEST(Atc, BadInputLeavesNothing) {
   }
 }
 
+TEST(Atc, MakesTheFoldersOfItsOutputs) {
+  Scratch s;
+  const Outcome o = run(lenet("--output=out/deep/net --report=reports/r.json"), s.path());
+  EXPECT_EQ(o.code, 0) << o.out;
+  EXPECT_TRUE(std::filesystem::exists(s / "out/deep/net.om"));
+  EXPECT_TRUE(std::filesystem::exists(s / "reports/r.json"));
+}
+
+TEST(Atc, LogsAtEachLevelInAtcsForm) {
+  Scratch s;
+  const auto lines = [&](const std::string& level, const std::string& more) {
+    return run(lenet("--output=net --log=" + level + more + " >/dev/null"), s.path()).out;
+  };
+  EXPECT_EQ(lines("null", ""), "");
+  EXPECT_EQ(lines("error", ""), "");
+  const std::string error = lines("error", " --out_nodes=none:0");
+  EXPECT_NE(error.find("[ERROR] GE("), std::string::npos) << error;
+  EXPECT_NE(error.find("E11017"), std::string::npos) << error;
+  EXPECT_NE(lines("warning", " --oo_level=O1").find("[WARNING] GE("), std::string::npos);
+  const std::string info = lines("info", ""), debug = lines("debug", "");
+  EXPECT_NE(info.find("[INFO] GE("), std::string::npos) << info;
+  EXPECT_NE(info.find("lenet5.onnx"), std::string::npos) << info;
+  EXPECT_EQ(info.find("[DEBUG]"), std::string::npos) << info;
+  EXPECT_NE(debug.find("[DEBUG] GE("), std::string::npos) << debug;
+  EXPECT_NE(debug.find("pass constant-folding"), std::string::npos) << debug;
+}
+
+TEST(Atc, TimingIsATableOrOneJsonObject) {
+  Scratch s;
+  EXPECT_NE(run(lenet("--output=net --timing"), s.path()).out.find("\ntotal "), std::string::npos);
+  const std::string json = run(lenet("--output=net --timing=json"), s.path()).out;
+  EXPECT_NE(json.find("\n{\"passes\":[{\"name\":\""), std::string::npos) << json;
+  EXPECT_NE(json.find("\"total_ms\":"), std::string::npos) << json;
+  EXPECT_EQ(json.find("\ntotal "), std::string::npos) << json;
+}
+
 TEST(Atc, FullDiskLeavesNothing) {
   Scratch s;
-  const Outcome o = run("ulimit -f 8; trap '' XFSZ; " + lenet("--output=net"), s.path());
+  const Outcome o = run("ulimit -f 8; " + lenet("--output=net"), s.path());
   EXPECT_EQ(o.code, 255) << o.out;
   EXPECT_NE(o.out.find("E13004"), std::string::npos) << o.out;
   EXPECT_EQ(s.files(), 0U);

@@ -33,8 +33,8 @@ std::vector<fs::path> find_cases() {
   const fs::path cases = folder("ATC_CASES", fs::path(ATC_SOURCE_DIR) / ".." / "shared" / "cases");
   const fs::path debian = folder("ATC_ONNX_TESTDATA", "/usr/share/libonnx-testdata/data");
   std::vector<fs::path> found;
-  for (const fs::path& suite : {cases / "onnx_node", debian / "node", debian / "simple", debian / "pytorch-operator",
-                                debian / "pytorch-converted"}) {
+  for (const fs::path& suite : {cases / "onnx_node", debian / "node", debian / "simple",
+                                debian / "pytorch-operator", debian / "pytorch-converted"}) {
     if (!fs::is_directory(suite)) continue;
     for (const auto& entry : fs::directory_iterator(suite))
       if (fs::exists(entry.path() / "model.onnx")) found.push_back(entry.path());
@@ -46,7 +46,8 @@ std::vector<fs::path> find_cases() {
 /// "onnx_node_test_add": the suite's folder and the case, as a test name.
 std::string case_name(const fs::path& path) {
   std::string name = path.parent_path().filename().string() + "_" + path.filename().string();
-  std::ranges::replace_if(name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  std::ranges::replace_if(
+      name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
   return name;
 }
 
@@ -62,15 +63,16 @@ std::set<std::string> unknown_operators(const ir::Graph& graph) {
 
 /// The shapes of these hang on data even when every input is a constant.
 bool has_data_dependent_shape(const ir::Graph& graph) {
-  static const std::set<std::string> kOperators = {"NonZero", "NonMaxSuppression", "Unique", "Loop", "Scan",
-                                                   "If", "Compress", "StringSplit"};
-  return std::ranges::any_of(graph.nodes(), [](const auto& node) { return kOperators.contains(node->op_type); });
+  static const std::set<std::string> kOperators = {
+      "NonZero", "NonMaxSuppression", "Unique", "Loop", "Scan", "If", "Compress", "StringSplit"};
+  return std::ranges::any_of(graph.nodes(),
+                             [](const auto& node) { return kOperators.contains(node->op_type); });
 }
 
 /// "" when what inference says of a value holds for its tensor.
 std::string type_conflict(const ir::TensorType& type, const Tensor& t) {
-  const std::string what = "inferred " + ir::to_string(type) + ", evaluated " +
-                           ir::to_string(ir::tensor_type(t.dtype, t.shape));
+  const std::string what =
+      "inferred " + ir::to_string(type) + ", evaluated " + ir::to_string(ir::tensor_type(t.dtype, t.shape));
   if (type.dtype != t.dtype) return what;
   if (!type.shape) return {};
   if (type.shape->size() != t.shape.size()) return what;
@@ -82,7 +84,8 @@ std::string type_conflict(const ir::TensorType& type, const Tensor& t) {
 /// Recorded with a random generator, or while training.
 bool is_random(const fs::path& path) {
   const std::string name = path.filename().string();
-  const bool dropout = name.starts_with("test_training_dropout") && name.find("zero_ratio") == std::string::npos;
+  const bool dropout =
+      name.starts_with("test_training_dropout") && name.find("zero_ratio") == std::string::npos;
   return dropout || name.starts_with("test_bernoulli");
 }
 
@@ -109,7 +112,8 @@ class Backend : public testing::TestWithParam<fs::path> {
                         const std::vector<Tensor>& outputs) {
     Environment environment;
     ASSERT_LE(inputs.size(), graph.inputs().size());
-    for (std::size_t i = 0; i < inputs.size(); ++i) environment[graph.inputs()[i]] = as_declared(inputs[i], graph.inputs()[i]->type);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      environment[graph.inputs()[i]] = as_declared(inputs[i], graph.inputs()[i]->type);
     const Status status = evaluate(graph, environment);
     ASSERT_TRUE(status.ok()) << status.to_string();
     ASSERT_EQ(outputs.size(), graph.outputs().size());
@@ -125,9 +129,12 @@ class Backend : public testing::TestWithParam<fs::path> {
   }
 
   /// With the inputs as constants nothing but data-dependent operators leaves a shape open.
-  static void check_static(ir::Graph& graph, const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs) {
+  static void check_static(ir::Graph& graph, const std::vector<Tensor>& inputs,
+                           const std::vector<Tensor>& outputs) {
     for (std::size_t i = 0; i < inputs.size(); ++i)
-      graph.replace_uses(graph.inputs()[i], graph.add_constant("constant_" + std::to_string(i), as_declared(inputs[i], graph.inputs()[i]->type)));
+      graph.replace_uses(graph.inputs()[i],
+                         graph.add_constant("constant_" + std::to_string(i),
+                                            as_declared(inputs[i], graph.inputs()[i]->type)));
     const Status status = passes::infer_shapes(graph);
     ASSERT_TRUE(status.ok()) << status.to_string();
     for (std::size_t i = 0; i < outputs.size(); ++i) {

@@ -9,9 +9,12 @@ namespace {
 /// Relative distance of neighbours where that is more than the tolerance of wide floats.
 double relative_tolerance(DType dtype) {
   switch (dtype) {
-    case DType::BF16: return 1.0 / 128;
-    case DType::F16: return 1.0 / 512;
-    default: return 1e-3;
+    case DType::BF16:
+      return 1.0 / 128;
+    case DType::F16:
+      return 1.0 / 512;
+    default:
+      return 1e-3;
   }
 }
 

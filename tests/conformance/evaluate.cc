@@ -15,7 +15,8 @@ const Tensor* find(const ir::Value* v, const Environment& environment) {
 Status evaluate_node(const ir::Node& node, Environment& environment) {
   const ops::OpDef* def = ops::Registry::instance().find(node);
   if (def == nullptr || def->reference == nullptr)
-    return Status::error("E16002", "no reference of " + node.label() + " in opset " + std::to_string(node.version));
+    return Status::error("E16002",
+                         "no reference of " + node.label() + " in opset " + std::to_string(node.version));
   std::vector<const Tensor*> inputs;
   for (const ir::Value* v : node.inputs()) {
     inputs.push_back(find(v, environment));
@@ -23,7 +24,8 @@ Status evaluate_node(const ir::Node& node, Environment& environment) {
       return Status::error("E16002", node.label() + ": input '" + v->name() + "' has no value");
   }
   ops::EvalContext ctx(node, std::move(inputs));
-  ctx.eval_subgraph = [&](const ir::Graph& body, std::vector<Tensor> arguments) -> StatusOr<std::vector<Tensor>> {
+  ctx.eval_subgraph = [&](const ir::Graph& body,
+                          std::vector<Tensor> arguments) -> StatusOr<std::vector<Tensor>> {
     Environment inner = environment;
     for (std::size_t i = 0; i < body.inputs().size() && i < arguments.size(); ++i)
       inner[body.inputs()[i]] = std::move(arguments[i]);

@@ -103,7 +103,7 @@ TEST(Options, Values) {
       with({"--input_shape=a:1,2;b:3", "--out_nodes=n:1;k:0", "--output_type=n:1:FP16;k:0:UINT8",
             "--input_fp16_nodes=a;b", "--precision_mode=must_keep_origin_dtype", "--input_format=ND",
             "--log=debug", "--display_model_info=1", "--export_compile_stat=0", "--threads=2",
-            "--timing=json", "--report=r.html", "--dump-dir=d", "--print-ir-after=changed"});
+            "--timing=json", "--report=r.json", "--dump-dir=d", "--print-ir-after=changed"});
   ASSERT_TRUE(options.ok()) << options.status().to_string();
   const CompileOptions& o = *options;
   ASSERT_EQ(o.input_shapes.size(), 2U);
@@ -122,7 +122,7 @@ TEST(Options, Values) {
   EXPECT_EQ(o.export_compile_stat, 0);
   EXPECT_EQ(o.threads, 2);
   EXPECT_EQ(o.timing, Timing::Json);
-  EXPECT_EQ(o.report, "r.html");
+  EXPECT_EQ(o.report, "r.json");
   EXPECT_EQ(o.dump_dir, "d");
   EXPECT_EQ(o.print_ir_after, "changed");
   EXPECT_EQ((*with({"--precision_mode_v2=origin"})).precision, passes::Precision::Origin);
@@ -191,6 +191,7 @@ TEST(Options, BadValues) {
   EXPECT_EQ(code_with({"--output=" + std::string(300, 'x')}), "E10021");
   EXPECT_EQ(code_with({"--threads=-1"}), "E10003");
   EXPECT_EQ(code_with({"--timing=xml"}), "E10001");
+  EXPECT_EQ(code_with({"--report=r.html"}), "E10055");
   EXPECT_EQ(code_with({"--static_model_ops_lower_limit=-2"}), "E10003");
   EXPECT_EQ(code_with({"--input_shape_range=x:1"}), "E10048");
   EXPECT_EQ(error_of(read({"--mode=6", "--om=x.om", "--framework=5"})).code, "E10057");

@@ -6,6 +6,7 @@
 
 #include "atc/base/math.h"
 #include "harness.h"
+#include "kernels/cube_conv_tiling.h"
 
 namespace atc::kernels::testing {
 namespace {
@@ -65,7 +66,8 @@ Problem make_problem(const Geometry& g, DType dtype, std::uint32_t seed) {
     for (std::int64_t i = 0; i < g.cin; ++i)
       for (std::int64_t t = 0; t < taps; ++t) {
         const std::int64_t panel = o / g.cout * n1 + o % g.cout / 16;
-        packed_w[static_cast<std::size_t>((((panel * k1 + i / 16) * taps + t) * 16 + i % 16) * 16 + o % g.cout % 16)] =
+        packed_w[static_cast<std::size_t>((((panel * k1 + i / 16) * taps + t) * 16 + i % 16) * 16 +
+                                          o % g.cout % 16)] =
             wv[static_cast<std::size_t>((o * g.cin + i) * taps + t)];
       }
 
@@ -84,8 +86,9 @@ Problem make_problem(const Geometry& g, DType dtype, std::uint32_t seed) {
     for (std::int64_t d = 0, t = 0; d < g.kernel[0]; ++d)
       for (std::int64_t h = 0; h < g.kernel[1]; ++h)
         for (std::int64_t w = 0; w < g.kernel[2]; ++w, ++t)
-          phase.taps.push_back({t,
-                                {d * g.dilation[0] - g.pad[0], h * g.dilation[1] - g.pad[1], w * g.dilation[2] - g.pad[2]}});
+          phase.taps.push_back(
+              {t,
+               {d * g.dilation[0] - g.pad[0], h * g.dilation[1] - g.pad[1], w * g.dilation[2] - g.pad[2]}});
     s.phases = {phase};
   } else {
     for (std::int64_t pd = 0; pd < g.stride[0]; ++pd)
@@ -94,7 +97,8 @@ Problem make_problem(const Geometry& g, DType dtype, std::uint32_t seed) {
           ConvPhase phase;
           phase.start = {pd, ph, pw};
           phase.step = g.stride;
-          for (std::size_t i = 0; i < 3; ++i) phase.count[i] = ceil_div(p.out[i] - phase.start[i], g.stride[i]);
+          for (std::size_t i = 0; i < 3; ++i)
+            phase.count[i] = ceil_div(p.out[i] - phase.start[i], g.stride[i]);
           for (std::int64_t d = 0, t = 0; d < g.kernel[0]; ++d)
             for (std::int64_t h = 0; h < g.kernel[1]; ++h)
               for (std::int64_t w = 0; w < g.kernel[2]; ++w, ++t) {
@@ -113,14 +117,19 @@ Problem make_problem(const Geometry& g, DType dtype, std::uint32_t seed) {
         }
   }
   const std::int64_t out_plane = p.out[0] * p.out[1] * p.out[2];
-  s.epilogue_operands = {{0, 0, 16, 0, 0, 0, 1},
-                         {0, oc1 * out_plane * 16, out_plane * 16, p.out[1] * p.out[2] * 16, p.out[2] * 16, 16, 1}};
+  s.epilogue_operands = {
+      {0, 0, 16, 0, 0, 0, 1},
+      {0, oc1 * out_plane * 16, out_plane * 16, p.out[1] * p.out[2] * 16, p.out[2] * 16, 16, 1}};
   VectorProgram& e = s.epilogue;
   const int acc = e.emit(VecOp::Acc, RegType::F32);
-  e.store(1, RegType::F32, e.emit(VecOp::Relu, RegType::F32, e.emit(VecOp::Add, RegType::F32, acc, e.load(0, RegType::F32))));
-  p.operands = {p.memory.operand(p.memory.add(from_doubles(dtype, {static_cast<std::int64_t>(packed_x.size())}, packed_x)), dtype),
-                p.memory.operand(p.memory.add(from_doubles(dtype, {static_cast<std::int64_t>(packed_w.size())}, packed_w)), dtype),
-                p.memory.operand(p.memory.add(p.bias), DType::F32)};
+  e.store(1, RegType::F32,
+          e.emit(VecOp::Relu, RegType::F32, e.emit(VecOp::Add, RegType::F32, acc, e.load(0, RegType::F32))));
+  p.operands = {
+      p.memory.operand(
+          p.memory.add(from_doubles(dtype, {static_cast<std::int64_t>(packed_x.size())}, packed_x)), dtype),
+      p.memory.operand(
+          p.memory.add(from_doubles(dtype, {static_cast<std::int64_t>(packed_w.size())}, packed_w)), dtype),
+      p.memory.operand(p.memory.add(p.bias), DType::F32)};
   p.result = p.memory.add(byte_size(dtype, static_cast<std::size_t>(g.batch * oc1 * out_plane * 16)));
   p.operands.push_back(p.memory.operand(p.result, dtype, true));
   return p;
@@ -149,7 +158,8 @@ double reference(const Problem& p, const std::vector<double>& x, const std::vect
         }
         if (!inside) continue;
         for (std::int64_t i = 0; i < g.cin; ++i)
-          sum += x[at5(n, o / g.cout * g.cin + i, in[0], in[1], in[2], {g.groups * g.cin, g.in[0], g.in[1], g.in[2]})] *
+          sum += x[at5(n, o / g.cout * g.cin + i, in[0], in[1], in[2],
+                       {g.groups * g.cin, g.in[0], g.in[1], g.in[2]})] *
                  w[at5(o, i, k[0], k[1], k[2], {g.cin, g.kernel[0], g.kernel[1], g.kernel[2]})];
       }
   return sum;
@@ -165,7 +175,8 @@ void expect_right(const Problem& p, const Memory& memory) {
   for (std::int64_t n = 0; n < p.g.batch; ++n)
     for (std::int64_t o = 0; o < oc; ++o)
       for (std::int64_t i = 0; i < plane; ++i) {
-        const std::array<std::int64_t, 3> pos = {i / (p.out[1] * p.out[2]), i / p.out[2] % p.out[1], i % p.out[2]};
+        const std::array<std::int64_t, 3> pos = {i / (p.out[1] * p.out[2]), i / p.out[2] % p.out[1],
+                                                 i % p.out[2]};
         const double want = std::max(0.0, reference(p, x, w, n, o, pos) + bias[static_cast<std::size_t>(o)]);
         ASSERT_NEAR(got[static_cast<std::size_t>(((n * oc1 + o / 16) * plane + i) * 16 + o % 16)], want,
                     tolerance * (std::abs(want) + std::sqrt(k)))
@@ -205,11 +216,76 @@ TEST(CubeConv, AllGeometries) {
       }
 }
 
+// What L1 cannot hold whole is cut into parts of rows, and into fewer taps at a time.
+TEST(CubeConv, SmallL1CutsRowsAndTaps) {
+  const Geometry small_ones[] = {
+      kGeometries[2],
+      kGeometries[4],
+      kGeometries[6],
+      kGeometries[8],
+      {1, 1, 3, 4, {1, 4, 120}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}},
+      {1, 1, 3, 4, {1, 1, 200}, {1, 1, 30}, {1, 1, 7}, {1, 1, 1}, {0, 0, 3}},
+      {1, 1, 3, 2, {1, 2, 90}, {1, 3, 6}, {1, 1, 3}, {1, 1, 1}, {0, 1, 1}, true},
+  };
+  std::uint32_t seed = 40;
+  int part_rows = 0, part_taps = 0, both = 0;
+  for (const Geometry& g : small_ones)
+    for (DType dtype : {DType::F32, DType::F16})
+      for (const int kib : {48, 32, 24, 16, 12, 8}) {
+        Problem p = make_problem(g, dtype, seed++);
+        soc::Chip small = chip();
+        small.l1 = kib * 1024;
+        const auto task = make_conv_task(p.spec, p.operands, small);
+        if (!task.ok()) {
+          EXPECT_EQ(task.status().diagnostic().code, "E10055");
+          continue;
+        }
+        ConvTiling t;
+        ASSERT_TRUE(unpack_conv(*task, t).ok());
+        const bool cut_taps = t.tap_span < t.spec.taps;
+        part_rows += t.part_rows && !cut_taps ? 1 : 0;
+        part_taps += cut_taps && !t.part_rows ? 1 : 0;
+        both += cut_taps && t.part_rows ? 1 : 0;
+        Memory literal = p.memory;
+        ASSERT_TRUE(run_task(*task, small, p.memory, aicore::Values::Fast).status.ok());
+        expect_right(p, p.memory);
+        const auto exact = run_task(*task, small, literal, aicore::Values::Literal, true);
+        expect_right(p, literal);
+        if (::testing::Test::HasFatalFailure()) return;
+        Memory none = literal;
+        EXPECT_EQ(run_task(*task, small, none, aicore::Values::None, true).cycles(), exact.cycles());
+      }
+  EXPECT_GT(part_rows, 0);
+  EXPECT_GT(part_taps, 0);
+  EXPECT_GT(both, 0);
+}
+
+TEST(CubeConv, WideRowsAndLargeKernelsFitEveryChip) {
+  const Geometry large[] = {
+      {1, 1, 1, 4, {1, 3, 6000}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}},
+      {1, 1, 1, 8, {1, 1, 16000}, {1, 1, 400}, {1, 1, 160}, {1, 1, 1}, {0, 0, 0}},
+      {1, 1, 3, 4, {1, 32, 31}, {1, 31, 31}, {1, 1, 1}, {1, 1, 1}, {0, 2, 1}},
+      {1, 1, 3, 2, {1, 1, 2000}, {1, 1, 8}, {1, 1, 4}, {1, 1, 1}, {0, 0, 2}, true},
+  };
+  std::uint32_t seed = 90;
+  for (const char* soc : {"Ascend310", "Ascend310B1", "Ascend310P3", "Ascend910B3"})
+    for (const Geometry& g : large)
+      for (DType dtype : {DType::F32, DType::F16}) {
+        Problem p = make_problem(g, dtype, seed++);
+        const auto task = make_conv_task(p.spec, p.operands, chip(soc));
+        ASSERT_TRUE(task.ok()) << task.status().to_string();
+        ASSERT_TRUE(run_task(*task, chip(soc), p.memory, aicore::Values::Fast).status.ok());
+        if (std::string_view(soc) == "Ascend310") expect_right(p, p.memory);
+        if (::testing::Test::HasFatalFailure()) return;
+      }
+}
+
 TEST(CubeConv, OverflowingTilesAreInternalErrors) {
   Problem p = make_problem(kGeometries[5], DType::F16, 3);
   const auto task = make_conv_task(p.spec, p.operands, chip());
   ASSERT_TRUE(task.ok());
-  for (std::int64_t soc::Chip::*memory : {&soc::Chip::l0a, &soc::Chip::l0b, &soc::Chip::l0c, &soc::Chip::l1, &soc::Chip::ub}) {
+  for (std::int64_t soc::Chip::*memory :
+       {&soc::Chip::l0a, &soc::Chip::l0b, &soc::Chip::l0c, &soc::Chip::l1, &soc::Chip::ub}) {
     soc::Chip small = chip();
     small.*memory = 512;
     EXPECT_THROW((void)run_task(*task, small, p.memory, aicore::Values::Fast), InternalError);

@@ -127,15 +127,17 @@ inline int fuzz_params(Prepare prepare, const Task& good, const soc::Chip& chip,
     const int edits = 1 + static_cast<int>(rng() % 3);
     for (int e = 0; e < edits && !task.params.empty(); ++e) {
       std::int64_t& p = task.params[rng() % task.params.size()];
+      const std::uint64_t bits = static_cast<std::uint64_t>(p);
+      auto wrap = [](std::uint64_t v) { return static_cast<std::int64_t>(v); };
       switch (rng() % 7) {
         case 0:
           p = static_cast<std::int64_t>(rng()) << (rng() % 32);
           break;
         case 1:
-          p = -p;
+          p = wrap(0 - bits);
           break;
         case 2:
-          p += static_cast<std::int64_t>(rng() % 5) - 2;
+          p = wrap(bits + rng() % 5 - 2);
           break;
         case 3:
           p = INT64_MAX - static_cast<std::int64_t>(rng() % 3);
@@ -144,7 +146,7 @@ inline int fuzz_params(Prepare prepare, const Task& good, const soc::Chip& chip,
           p = static_cast<std::int64_t>(rng() % 70);
           break;
         case 5:
-          p *= 2;
+          p = wrap(bits * 2);
           break;
         default:
           task.params.resize(rng() % (task.params.size() + 1));

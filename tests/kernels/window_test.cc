@@ -330,6 +330,34 @@ TEST(Window, RefusesWhatDoesNotFit) {
             std::string::npos);
 }
 
+// What the compiler takes for a window gets a tile on every chip; far larger ones are not taken.
+TEST(Window, WindowsThatFitHaveATile) {
+  std::mt19937 rng(8);
+  for (const char* soc : {"Ascend310", "Ascend310P3", "Ascend910B3"})
+    for (const WindowKind kind : {WindowKind::Max, WindowKind::Average, WindowKind::Depthwise}) {
+      int fitting = 0, not_fitting = 0;
+      for (std::int64_t k = 1; k <= 61; k += 5) {
+        const std::int64_t kernel[] = {k, k}, dilations[] = {1, 1};
+        if (!window_fits(kernel, dilations, kind == WindowKind::Depthwise, chip(soc))) {
+          ++not_fitting;
+          continue;
+        }
+        ++fitting;
+        for (const DType dtype : {DType::F32, DType::F16, DType::BF16}) {
+          Case c = square(kind, 1, k + 2, k, 1, 0);
+          c.in = dtype;
+          const Problem p = make_problem(c, rng);
+          const auto task = make_window(p.spec, p.operands, chip(soc));
+          EXPECT_TRUE(task.ok()) << soc << " " << k << ": " << task.status().to_string();
+        }
+      }
+      EXPECT_GT(fitting, 3);
+      EXPECT_GT(not_fitting, 3);
+    }
+  const std::int64_t huge[] = {INT64_MAX, INT64_MAX, INT64_MAX};
+  EXPECT_FALSE(window_fits(huge, huge, false, chip()));
+}
+
 TEST(Window, CorruptParametersNeverCrash) {
   std::mt19937 rng(6);
   for (const Tail tail : {Tail::None, Tail::ScaleRelu, Tail::Residual}) {

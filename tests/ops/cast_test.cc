@@ -34,19 +34,22 @@ TEST(Cast, InfersTargetType) {
               HasSubstr("attribute to is 99, which is not a type"));
   EXPECT_THAT(NodeCase("Cast", 1).typed(DType::F32, Dims{2}).attr("to", "REAL").inferred(),
               HasSubstr("attribute to is 'REAL'"));
-  EXPECT_THAT(NodeCase("Cast", 13).typed(DType::F32, Dims{2}).inferred(), HasSubstr("attribute to is missing"));
+  EXPECT_THAT(NodeCase("Cast", 13).typed(DType::F32, Dims{2}).inferred(),
+              HasSubstr("attribute to is missing"));
   EXPECT_THAT(NodeCase("Cast", 13).typed(DType::F32, Dims{2}).attr("to", 1).attr("saturate", 0).inferred(),
               HasSubstr("attribute saturate does not exist in opset 13"));
 }
 
 TEST(Cast, KeepsShapeValues) {
-  EXPECT_EQ(NodeCase("Cast", 13).shape_value({literal(2), ir::Dim::named("n")}).attr("to", 6).inferred_elements(),
-            "2,n");
+  EXPECT_EQ(
+      NodeCase("Cast", 13).shape_value({literal(2), ir::Dim::named("n")}).attr("to", 6).inferred_elements(),
+      "2,n");
   EXPECT_EQ(NodeCase("Cast", 13).shape_value({literal(2)}).attr("to", 1).inferred_elements(), "(none)");
 }
 
 TEST(Cast, FloatsTruncateIntegersWrap) {
-  EXPECT_THAT(to_int64s(cast(f32({5}, {1.9, -1.9, 0.5, 300, -1}), DType::I32)), ElementsAre(1, -1, 0, 300, -1));
+  EXPECT_THAT(to_int64s(cast(f32({5}, {1.9, -1.9, 0.5, 300, -1}), DType::I32)),
+              ElementsAre(1, -1, 0, 300, -1));
   EXPECT_THAT(to_int64s(cast(f32({2}, {300, -1}), DType::U8)), ElementsAre(44, 255));
   EXPECT_THAT(to_int64s(cast(i64({3}, {-1, 256, 127}), DType::I8)), ElementsAre(-1, 0, 127));
   EXPECT_EQ(cast(i64({1}, {-1}), DType::U64).as<std::uint64_t>()[0], UINT64_MAX);

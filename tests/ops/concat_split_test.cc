@@ -9,21 +9,34 @@ using ::testing::HasSubstr;
 
 TEST(Concat, InfersSumAndMergesOtherAxes) {
   NodeCase c("Concat", 13);
-  c.typed(DType::F32, ir::Shape{ir::Dim::named("n"), ir::Dim::of(2)}).typed(DType::F32, Dims{4, 3}).attr("axis", -1);
+  c.typed(DType::F32, ir::Shape{ir::Dim::named("n"), ir::Dim::of(2)})
+      .typed(DType::F32, Dims{4, 3})
+      .attr("axis", -1);
   EXPECT_EQ(c.inferred(), "f32[4,5]");
   NodeCase open("Concat", 13);
-  open.typed(DType::F32, ir::Shape{ir::Dim::named("n"), ir::Dim::of(2)}).typed(DType::F32, Dims{4, 2}).attr("axis", 0);
+  open.typed(DType::F32, ir::Shape{ir::Dim::named("n"), ir::Dim::of(2)})
+      .typed(DType::F32, Dims{4, 2})
+      .attr("axis", 0);
   EXPECT_EQ(open.inferred(), "f32[?0,2]");
 }
 
 TEST(Concat, Refusals) {
-  EXPECT_THAT(NodeCase("Concat", 13).typed(DType::F32, Dims{2}).inferred(), HasSubstr("attribute axis is missing"));
-  EXPECT_THAT(
-      NodeCase("Concat", 13).typed(DType::F32, Dims{2, 2}).typed(DType::F32, Dims{2, 3}).attr("axis", 0).inferred(),
-      HasSubstr("axis 1 is 3, not 2"));
-  EXPECT_THAT(NodeCase("Concat", 13).typed(DType::F32, Dims{2}).typed(DType::F32, Dims{2, 3}).attr("axis", 0).inferred(),
+  EXPECT_THAT(NodeCase("Concat", 13).typed(DType::F32, Dims{2}).inferred(),
+              HasSubstr("attribute axis is missing"));
+  EXPECT_THAT(NodeCase("Concat", 13)
+                  .typed(DType::F32, Dims{2, 2})
+                  .typed(DType::F32, Dims{2, 3})
+                  .attr("axis", 0)
+                  .inferred(),
+              HasSubstr("axis 1 is 3, not 2"));
+  EXPECT_THAT(NodeCase("Concat", 13)
+                  .typed(DType::F32, Dims{2})
+                  .typed(DType::F32, Dims{2, 3})
+                  .attr("axis", 0)
+                  .inferred(),
               HasSubstr("must have rank 1"));
-  EXPECT_THAT(NodeCase("Concat", 13).typed(DType::F32, Dims{2}).attr("axis", 1).inferred(), HasSubstr("axis"));
+  EXPECT_THAT(NodeCase("Concat", 13).typed(DType::F32, Dims{2}).attr("axis", 1).inferred(),
+              HasSubstr("axis"));
 }
 
 TEST(Concat, JoinsAlongAnInnerAxis) {
@@ -52,7 +65,8 @@ TEST(Split, InfersEqualStatedAndUnevenParts) {
 }
 
 TEST(Split, Refusals) {
-  EXPECT_THAT(NodeCase("Split", 13, 2).typed(DType::F32, Dims{5}).inferred(), HasSubstr("does not divide into 2"));
+  EXPECT_THAT(NodeCase("Split", 13, 2).typed(DType::F32, Dims{5}).inferred(),
+              HasSubstr("does not divide into 2"));
   EXPECT_THAT(NodeCase("Split", 13, 2).typed(DType::F32, Dims{5}).constant(i64({2}, {2, 2})).inferred(),
               HasSubstr("split [2,2] does not cut length 5 into 2 parts"));
   EXPECT_THAT(NodeCase("Split", 18, 2).typed(DType::F32, Dims{6}).attr("num_outputs", 3).inferred(),

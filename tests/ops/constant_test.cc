@@ -27,7 +27,8 @@ TEST(Constant, Refusals) {
   EXPECT_THAT(NodeCase("Constant", 13).inferred(), HasSubstr("must have exactly one of value"));
   EXPECT_THAT(NodeCase("Constant", 13).attr("value_int", 1).attr("value_float", 1.0F).inferred(),
               HasSubstr("must have exactly one of value"));
-  EXPECT_THAT(NodeCase("Constant", 11).attr("value_int", 1).inferred(), HasSubstr("does not exist in opset 11"));
+  EXPECT_THAT(NodeCase("Constant", 11).attr("value_int", 1).inferred(),
+              HasSubstr("does not exist in opset 11"));
 }
 
 TEST(Constant, IsAShapeValue) {
@@ -43,13 +44,18 @@ TEST(ConstantOfShape, FillsTheShape) {
   zero.data(i64({0}, {}));
   EXPECT_EQ(zero.inferred(), "f32[]");
   expect_near(zero.run_one(), {}, {0});
-  EXPECT_EQ(NodeCase("ConstantOfShape", 9).shape_value({ir::Dim::named("n"), literal(2)}).inferred(), "f32[n,2]");
-  EXPECT_EQ(
-      NodeCase("ConstantOfShape", 9).constant(i64({1}, {3})).attr("value", i64({1}, {-1})).inferred_elements(),
-      "-1,-1,-1");
-  EXPECT_THAT(NodeCase("ConstantOfShape", 9).constant(i64({1}, {-2})).inferred(), HasSubstr("negative length -2"));
-  EXPECT_THAT(NodeCase("ConstantOfShape", 9).constant(i64({1}, {2})).attr("value", i64({2}, {1, 2})).inferred(),
-              HasSubstr("must be a tensor of one element"));
+  EXPECT_EQ(NodeCase("ConstantOfShape", 9).shape_value({ir::Dim::named("n"), literal(2)}).inferred(),
+            "f32[n,2]");
+  EXPECT_EQ(NodeCase("ConstantOfShape", 9)
+                .constant(i64({1}, {3}))
+                .attr("value", i64({1}, {-1}))
+                .inferred_elements(),
+            "-1,-1,-1");
+  EXPECT_THAT(NodeCase("ConstantOfShape", 9).constant(i64({1}, {-2})).inferred(),
+              HasSubstr("negative length -2"));
+  EXPECT_THAT(
+      NodeCase("ConstantOfShape", 9).constant(i64({1}, {2})).attr("value", i64({2}, {1, 2})).inferred(),
+      HasSubstr("must be a tensor of one element"));
 }
 
 TEST(EyeLike, DiagonalAndType) {
@@ -79,11 +85,20 @@ TEST(Range, ShapeValuesAndRefusals) {
   NodeCase c("Range", 11);
   c.constant(i64({}, {0})).shape_value({ir::Dim::named("n")}).constant(i64({}, {1}));
   EXPECT_EQ(c.inferred(), "i64[n]");
-  EXPECT_EQ(NodeCase("Range", 11).constant(i64({}, {0})).constant(i64({}, {3})).constant(i64({}, {1})).inferred_elements(),
+  EXPECT_EQ(NodeCase("Range", 11)
+                .constant(i64({}, {0}))
+                .constant(i64({}, {3}))
+                .constant(i64({}, {1}))
+                .inferred_elements(),
             "0,1,2");
-  EXPECT_THAT(NodeCase("Range", 11).constant(i64({}, {0})).constant(i64({}, {3})).constant(i64({}, {0})).inferred(),
-              HasSubstr("do not state a range"));
-  EXPECT_THAT(NodeCase("Range", 11).typed(DType::F32, Dims{2}).typed(DType::F32, Dims{}).typed(DType::F32, Dims{}).inferred(),
+  EXPECT_THAT(
+      NodeCase("Range", 11).constant(i64({}, {0})).constant(i64({}, {3})).constant(i64({}, {0})).inferred(),
+      HasSubstr("do not state a range"));
+  EXPECT_THAT(NodeCase("Range", 11)
+                  .typed(DType::F32, Dims{2})
+                  .typed(DType::F32, Dims{})
+                  .typed(DType::F32, Dims{})
+                  .inferred(),
               HasSubstr("must be a scalar"));
 }
 
@@ -101,7 +116,10 @@ TEST(Trilu, BothTriangles) {
 TEST(CumSum, ExclusiveAndReverse) {
   auto run = [](const char* op, int exclusive, int reverse) {
     NodeCase c(op, 26);
-    c.data(f32({2, 3}, {1, 2, 3, 4, 5, 6})).data(i64({}, {-1})).attr("exclusive", exclusive).attr("reverse", reverse);
+    c.data(f32({2, 3}, {1, 2, 3, 4, 5, 6}))
+        .data(i64({}, {-1}))
+        .attr("exclusive", exclusive)
+        .attr("reverse", reverse);
     return to_doubles(c.run_one());
   };
   EXPECT_THAT(run("CumSum", 0, 0), ElementsAre(1, 3, 6, 4, 9, 15));

@@ -20,7 +20,8 @@ TEST(Add, InfersBroadcast) {
                 .typed(DType::F16, Dims{4})
                 .inferred(),
             "f16[n,4]");
-  EXPECT_EQ(NodeCase("Add", 13).typed(DType::F32, std::nullopt).typed(DType::F32, Dims{4}).inferred(), "f32[*]");
+  EXPECT_EQ(NodeCase("Add", 13).typed(DType::F32, std::nullopt).typed(DType::F32, Dims{4}).inferred(),
+            "f32[*]");
 }
 
 TEST(Add, Refusals) {
@@ -30,9 +31,11 @@ TEST(Add, Refusals) {
               HasSubstr("i32"));
   EXPECT_THAT(NodeCase("Add", 13).typed(DType::Bool, Dims{2}).typed(DType::Bool, Dims{2}).inferred(),
               HasSubstr("must be of a numeric type, found bool"));
-  EXPECT_THAT(NodeCase("Add", 13).typed(DType::F32, Dims{2}).inferred(), HasSubstr("has 1 inputs, expected 2"));
-  EXPECT_THAT(NodeCase("Add", 7).typed(DType::F32, Dims{2}).typed(DType::F32, Dims{2}).attr("axis", 1).inferred(),
-              HasSubstr("attribute axis does not exist in opset 7"));
+  EXPECT_THAT(NodeCase("Add", 13).typed(DType::F32, Dims{2}).inferred(),
+              HasSubstr("has 1 inputs, expected 2"));
+  EXPECT_THAT(
+      NodeCase("Add", 7).typed(DType::F32, Dims{2}).typed(DType::F32, Dims{2}).attr("axis", 1).inferred(),
+      HasSubstr("attribute axis does not exist in opset 7"));
 }
 
 TEST(Add, LegacyAxisPlacesTheSecondInput) {
@@ -76,12 +79,14 @@ TEST(Div, IntegersTruncateAndNeverTrap) {
 TEST(Arithmetic, EvaluatesShapeValues) {
   const ir::Shape dims = {literal(6), ir::Dim::named("n"), literal(-1)};
   EXPECT_EQ(NodeCase("Add", 13).shape_value(dims).constant(i64({}, {0})).inferred_elements(), "6,n,-1");
-  EXPECT_EQ(NodeCase("Add", 13).shape_value(dims).constant(i64({3}, {1, 1, 1})).inferred_elements(), "7,?0,0");
+  EXPECT_EQ(NodeCase("Add", 13).shape_value(dims).constant(i64({3}, {1, 1, 1})).inferred_elements(),
+            "7,?0,0");
   EXPECT_EQ(NodeCase("Sub", 13).shape_value(dims).shape_value(dims).inferred_elements(), "0,0,0");
   EXPECT_EQ(NodeCase("Mul", 13).shape_value(dims).constant(i64({1}, {0})).inferred_elements(), "0,0,0");
   EXPECT_EQ(NodeCase("Mul", 13).constant(i64({1}, {1})).shape_value(dims).inferred_elements(), "6,n,-1");
   EXPECT_EQ(NodeCase("Div", 13).shape_value(dims).constant(i64({3}, {4, 1, 2})).inferred_elements(), "1,n,0");
-  EXPECT_EQ(NodeCase("Max", 13).shape_value(dims).constant(i64({3}, {9, 2, 0})).inferred_elements(), "9,?0,0");
+  EXPECT_EQ(NodeCase("Max", 13).shape_value(dims).constant(i64({3}, {9, 2, 0})).inferred_elements(),
+            "9,?0,0");
   EXPECT_EQ(NodeCase("Min", 13).shape_value(dims).shape_value(dims).inferred_elements(), "6,n,-1");
 }
 
@@ -125,10 +130,14 @@ TEST(PRelu, LegacySlopeRunsAlongChannels) {
 
 TEST(BitShift, ByTheWidthOrMoreIsZero) {
   NodeCase c("BitShift", 11);
-  c.data(tensor_of(DType::U8, {3}, {1, 0x81, 255})).data(tensor_of(DType::U8, {3}, {7, 1, 200})).attr("direction", "LEFT");
+  c.data(tensor_of(DType::U8, {3}, {1, 0x81, 255}))
+      .data(tensor_of(DType::U8, {3}, {7, 1, 200}))
+      .attr("direction", "LEFT");
   EXPECT_THAT(to_int64s(c.run_one()), ElementsAre(128, 2, 0));
   NodeCase right("BitShift", 11);
-  right.data(tensor_of(DType::U8, {2}, {0x81, 255})).data(tensor_of(DType::U8, {2}, {1, 7})).attr("direction", "RIGHT");
+  right.data(tensor_of(DType::U8, {2}, {0x81, 255}))
+      .data(tensor_of(DType::U8, {2}, {1, 7}))
+      .attr("direction", "RIGHT");
   EXPECT_THAT(to_int64s(right.run_one()), ElementsAre(64, 1));
   EXPECT_THAT(NodeCase("BitShift", 11)
                   .typed(DType::U8, Dims{1})

@@ -33,28 +33,29 @@ TEST_P(Unary, MatchesKnownValues) {
 
 INSTANTIATE_TEST_SUITE_P(
     Functions, Unary,
-    testing::Values(UnaryCase{"Abs", 13, {-1.5, 2}, {1.5, 2}}, UnaryCase{"Neg", 13, {-1.5, 2}, {1.5, -2}},
-                    UnaryCase{"Sign", 13, {-3, 0, 0.1}, {-1, 0, 1}}, UnaryCase{"Relu", 14, {-3, 0, 2}, {0, 0, 2}},
-                    UnaryCase{"Exp", 13, {0, 1}, {1, 2.718281828459045}},
-                    UnaryCase{"Log", 13, {1, 10}, {0, 2.302585092994046}},
-                    UnaryCase{"Sqrt", 13, {4, 2}, {2, 1.4142135623730951}},
-                    UnaryCase{"Reciprocal", 13, {4, -0.5}, {0.25, -2}},
-                    UnaryCase{"Floor", 13, {1.5, -1.5}, {1, -2}}, UnaryCase{"Ceil", 13, {1.5, -1.5}, {2, -1}},
-                    UnaryCase{"Round", 11, {0.5, 1.5, 2.5, -1.5, 0.6}, {0, 2, 2, -2, 1}},
-                    UnaryCase{"Sigmoid", 13, {0, -800, 800, 1}, {0.5, 0, 1, 0.7310585786300049}},
-                    UnaryCase{"Tanh", 13, {0, 1}, {0, 0.7615941559557649}},
-                    UnaryCase{"Erf", 13, {0, 1}, {0, 0.8427007929497149}},
-                    UnaryCase{"Softplus", 1, {0, 1000, -1000}, {0.6931471805599453, 1000, 0}},
-                    UnaryCase{"Softsign", 1, {1, -3}, {0.5, -0.75}},
-                    UnaryCase{"Mish", 18, {0, 1}, {0, 0.8650983882673103}},
-                    UnaryCase{"Sin", 7, {0.5}, {0.479425538604203}}, UnaryCase{"Cos", 7, {0.5}, {0.8775825618903728}},
-                    UnaryCase{"Tan", 7, {0.5}, {0.5463024898437905}}, UnaryCase{"Asin", 7, {0.5}, {0.5235987755982989}},
-                    UnaryCase{"Acos", 7, {0.5}, {1.0471975511965979}}, UnaryCase{"Atan", 7, {0.5}, {0.4636476090008061}},
-                    UnaryCase{"Sinh", 9, {0.5}, {0.5210953054937474}}, UnaryCase{"Cosh", 9, {0.5}, {1.1276259652063807}},
-                    UnaryCase{"Asinh", 9, {0.5}, {0.48121182505960347}},
-                    UnaryCase{"Acosh", 9, {1.5}, {0.9624236501192069}},
-                    UnaryCase{"Atanh", 9, {0.5}, {0.5493061443340549}},
-                    UnaryCase{"HardSwish", 14, {-4, 0, 1, 4}, {0, 0, 0.6666666666666666, 4}}),
+    testing::Values(
+        UnaryCase{"Abs", 13, {-1.5, 2}, {1.5, 2}}, UnaryCase{"Neg", 13, {-1.5, 2}, {1.5, -2}},
+        UnaryCase{"Sign", 13, {-3, 0, 0.1}, {-1, 0, 1}}, UnaryCase{"Relu", 14, {-3, 0, 2}, {0, 0, 2}},
+        UnaryCase{"Exp", 13, {0, 1}, {1, 2.718281828459045}},
+        UnaryCase{"Log", 13, {1, 10}, {0, 2.302585092994046}},
+        UnaryCase{"Sqrt", 13, {4, 2}, {2, 1.4142135623730951}},
+        UnaryCase{"Reciprocal", 13, {4, -0.5}, {0.25, -2}}, UnaryCase{"Floor", 13, {1.5, -1.5}, {1, -2}},
+        UnaryCase{"Ceil", 13, {1.5, -1.5}, {2, -1}},
+        UnaryCase{"Round", 11, {0.5, 1.5, 2.5, -1.5, 0.6}, {0, 2, 2, -2, 1}},
+        UnaryCase{"Sigmoid", 13, {0, -800, 800, 1}, {0.5, 0, 1, 0.7310585786300049}},
+        UnaryCase{"Tanh", 13, {0, 1}, {0, 0.7615941559557649}},
+        UnaryCase{"Erf", 13, {0, 1}, {0, 0.8427007929497149}},
+        UnaryCase{"Softplus", 1, {0, 1000, -1000}, {0.6931471805599453, 1000, 0}},
+        UnaryCase{"Softsign", 1, {1, -3}, {0.5, -0.75}},
+        UnaryCase{"Mish", 18, {0, 1}, {0, 0.8650983882673103}},
+        UnaryCase{"Sin", 7, {0.5}, {0.479425538604203}}, UnaryCase{"Cos", 7, {0.5}, {0.8775825618903728}},
+        UnaryCase{"Tan", 7, {0.5}, {0.5463024898437905}}, UnaryCase{"Asin", 7, {0.5}, {0.5235987755982989}},
+        UnaryCase{"Acos", 7, {0.5}, {1.0471975511965979}}, UnaryCase{"Atan", 7, {0.5}, {0.4636476090008061}},
+        UnaryCase{"Sinh", 9, {0.5}, {0.5210953054937474}}, UnaryCase{"Cosh", 9, {0.5}, {1.1276259652063807}},
+        UnaryCase{"Asinh", 9, {0.5}, {0.48121182505960347}},
+        UnaryCase{"Acosh", 9, {1.5}, {0.9624236501192069}},
+        UnaryCase{"Atanh", 9, {0.5}, {0.5493061443340549}},
+        UnaryCase{"HardSwish", 14, {-4, 0, 1, 4}, {0, 0, 0.6666666666666666, 4}}),
     [](const auto& test) { return test.param.op; });
 
 TEST(Abs, IntegersAreExact) {
@@ -98,7 +99,8 @@ TEST(Identity, AnyTypeAndShapeValues) {
   NodeCase c("Identity", 13);
   c.data(text);
   EXPECT_THAT(c.run_one().strings, ElementsAre("a"));
-  EXPECT_EQ(NodeCase("Identity", 13).shape_value({literal(-1), ir::Dim::named("n")}).inferred_elements(), "-1,n");
+  EXPECT_EQ(NodeCase("Identity", 13).shape_value({literal(-1), ir::Dim::named("n")}).inferred_elements(),
+            "-1,n");
 }
 
 // Activations with parameters -----------------------------------------------------------------------
@@ -125,8 +127,10 @@ TEST(Activation, DefaultsAndParameters) {
   expect_near(activate("Swish", 24, {{"alpha", 2.0F}}, {1}), {1}, {0.8807970779778823}, 1e-8);
   expect_near(activate("Shrink", 9, {{"lambd", 1.5F}, {"bias", 1.5F}}, {-2, -1, 1, 2}), {4},
               {-0.5, 0, 0, 0.5}, 1e-8);
-  expect_near(activate("Gelu", 20, {}, {-1, 0, 1, -30}), {4}, {-0.15865525393145707, 0, 0.8413447460685429, 0}, 1e-9);
-  expect_near(activate("Gelu", 20, {{"approximate", std::string("tanh")}}, {1}), {1}, {0.8411919906082768}, 1e-8);
+  expect_near(activate("Gelu", 20, {}, {-1, 0, 1, -30}), {4},
+              {-0.15865525393145707, 0, 0.8413447460685429, 0}, 1e-9);
+  expect_near(activate("Gelu", 20, {{"approximate", std::string("tanh")}}, {1}), {1}, {0.8411919906082768},
+              1e-8);
 }
 
 TEST(Activation, Refusals) {
@@ -137,6 +141,14 @@ TEST(Activation, Refusals) {
   EXPECT_THAT(NodeCase("Elu", 6).typed(DType::I32, Dims{1}).inferred(), HasSubstr("must be of a float type"));
   EXPECT_THAT(NodeCase("LeakyRelu", 6).typed(DType::F32, Dims{1}).attr("alpha", 1).inferred(),
               HasSubstr("attribute alpha must be a float, found an integer"));
+}
+
+TEST(SwiGLU, GatesTheSecondInput) {
+  NodeCase c("SwiGLU", 28);
+  c.data(f32({2}, {1, -1})).data(f32({1}, {2}));
+  expect_near(c.run_one(), {2}, {1.4621171572600098, -0.5378828427399902}, 1e-6);
+  EXPECT_THAT(NodeCase("SwiGLU", 28).typed(DType::F32, Dims{2}).typed(DType::F32, Dims{3}).inferred(),
+              HasSubstr("does not broadcast"));
 }
 
 TEST(Clip, BoundsAsAttributesAndInputs) {

@@ -21,11 +21,13 @@ TEST(Gather, InfersIndicesInPlaceOfTheAxis) {
 }
 
 TEST(Gather, Refusals) {
-  EXPECT_THAT(NodeCase("Gather", 13).typed(DType::F32, Dims{}).typed(DType::I64, Dims{1}).inferred(), HasSubstr("rank"));
+  EXPECT_THAT(NodeCase("Gather", 13).typed(DType::F32, Dims{}).typed(DType::I64, Dims{1}).inferred(),
+              HasSubstr("rank"));
   EXPECT_THAT(NodeCase("Gather", 13).typed(DType::F32, Dims{2}).typed(DType::F32, Dims{1}).inferred(),
               HasSubstr("must be of type i32 or i64"));
-  EXPECT_THAT(NodeCase("Gather", 13).typed(DType::F32, Dims{2}).typed(DType::I64, Dims{1}).attr("axis", 1).inferred(),
-              HasSubstr("axis"));
+  EXPECT_THAT(
+      NodeCase("Gather", 13).typed(DType::F32, Dims{2}).typed(DType::I64, Dims{1}).attr("axis", 1).inferred(),
+      HasSubstr("axis"));
   NodeCase c("Gather", 13);
   const Tensor data = f32({2}, {1, 2});
   const Tensor index = i64({1}, {2});
@@ -50,8 +52,9 @@ TEST(GatherElements, ReplacesOneCoordinate) {
   NodeCase c("GatherElements", 13);
   c.data(f32({2, 2}, {1, 2, 3, 4})).data(i64({2, 1}, {-1, 0})).attr("axis", 1);
   expect_near(c.run_one(), {2, 1}, {2, 3});
-  EXPECT_THAT(NodeCase("GatherElements", 13).typed(DType::F32, Dims{2, 2}).typed(DType::I64, Dims{2}).inferred(),
-              HasSubstr("rank"));
+  EXPECT_THAT(
+      NodeCase("GatherElements", 13).typed(DType::F32, Dims{2, 2}).typed(DType::I64, Dims{2}).inferred(),
+      HasSubstr("rank"));
 }
 
 TEST(GatherND, TuplesAndBatches) {
@@ -68,7 +71,10 @@ TEST(GatherND, TuplesAndBatches) {
 TEST(ScatterElements, InOrderWithReductions) {
   auto run = [](const char* reduction) {
     NodeCase c("ScatterElements", 18);
-    c.data(f32({3}, {1, 2, 3})).data(i64({3}, {1, 1, -1})).data(f32({3}, {10, 4, 1})).attr("reduction", reduction);
+    c.data(f32({3}, {1, 2, 3}))
+        .data(i64({3}, {1, 1, -1}))
+        .data(f32({3}, {10, 4, 1}))
+        .attr("reduction", reduction);
     return to_doubles(c.run_one());
   };
   EXPECT_THAT(run("none"), ElementsAre(1, 4, 1));
@@ -81,7 +87,10 @@ TEST(ScatterElements, InOrderWithReductions) {
 TEST(ScatterElements, Refusals) {
   auto node = [](int version, const char* reduction) {
     NodeCase c("ScatterElements", version);
-    c.typed(DType::F32, Dims{3}).typed(DType::I64, Dims{1}).typed(DType::F32, Dims{1}).attr("reduction", reduction);
+    c.typed(DType::F32, Dims{3})
+        .typed(DType::I64, Dims{1})
+        .typed(DType::F32, Dims{1})
+        .attr("reduction", reduction);
     return c.inferred();
   };
   EXPECT_EQ(node(18, "max"), "f32[3]");
@@ -91,7 +100,8 @@ TEST(ScatterElements, Refusals) {
   const Tensor data = f32({2}, {1, 2});
   const Tensor index = i64({1}, {0});
   const Tensor updates = f32({2}, {1, 2});
-  EXPECT_THAT(fault(c, {&data, &index, &updates}), HasSubstr("indices of shape [1] and updates of shape [2] differ"));
+  EXPECT_THAT(fault(c, {&data, &index, &updates}),
+              HasSubstr("indices of shape [1] and updates of shape [2] differ"));
 }
 
 TEST(ScatterND, SlicesAndReductions) {
@@ -99,6 +109,30 @@ TEST(ScatterND, SlicesAndReductions) {
   c.data(f32({3, 2}, {1, 2, 3, 4, 5, 6})).data(i64({2, 1}, {2, 2})).data(f32({2, 2}, {1, 1, 2, 2}));
   c.attr("reduction", "add");
   expect_near(c.run_one(), {3, 2}, {1, 2, 3, 4, 8, 9});
+}
+
+TEST(TensorScatter, LinearAndCircular) {
+  const Tensor cache = f32({2, 3, 1}, {1, 2, 3, 4, 5, 6});
+  const Tensor update = f32({2, 2, 1}, {10, 20, 30, 40});
+  NodeCase linear("TensorScatter", 24);
+  linear.data(cache).data(update).data(i64({2}, {1, 0}));
+  expect_near(linear.run_one(), {2, 3, 1}, {1, 10, 20, 30, 40, 6});
+  NodeCase circular("TensorScatter", 24);
+  circular.data(cache).data(update).data(i64({2}, {2, 1})).attr("mode", "circular");
+  expect_near(circular.run_one(), {2, 3, 1}, {20, 2, 10, 4, 30, 40});
+  NodeCase from_start("TensorScatter", 24);
+  from_start.data(cache).data(update);
+  expect_near(from_start.run_one(), {2, 3, 1}, {10, 20, 3, 30, 40, 6});
+  NodeCase outside("TensorScatter", 24);
+  const Tensor at = i64({2}, {2, 0});
+  EXPECT_THAT(fault(outside, {&cache, &update, &at}),
+              HasSubstr("positions 2 to 3 of batch 0 are outside an axis of length 3"));
+  EXPECT_THAT(NodeCase("TensorScatter", 24)
+                  .typed(DType::F32, Dims{2, 3})
+                  .typed(DType::F32, Dims{2, 2})
+                  .attr("axis", 0)
+                  .inferred(),
+              HasSubstr("axis must not be the batch axis"));
 }
 
 TEST(OneHot, WrapsSinceOpset11) {

@@ -42,21 +42,29 @@ TEST(Pad, OldAttributes) {
 
 TEST(Pad, InfersAroundSymbols) {
   const ir::Shape shape = {ir::Dim::named("n"), literal(4)};
-  EXPECT_EQ(NodeCase("Pad", 13).typed(DType::F32, shape).constant(i64({4}, {0, 1, 0, 2})).inferred(), "f32[n,7]");
-  EXPECT_EQ(NodeCase("Pad", 13).typed(DType::F32, shape).constant(i64({4}, {1, 0, 0, 0})).inferred(), "f32[?0,4]");
+  EXPECT_EQ(NodeCase("Pad", 13).typed(DType::F32, shape).constant(i64({4}, {0, 1, 0, 2})).inferred(),
+            "f32[n,7]");
+  EXPECT_EQ(NodeCase("Pad", 13).typed(DType::F32, shape).constant(i64({4}, {1, 0, 0, 0})).inferred(),
+            "f32[?0,4]");
   EXPECT_EQ(NodeCase("Pad", 13).typed(DType::F32, shape).typed(DType::I64, Dims{4}).inferred(), "f32[?0,?1]");
 }
 
 TEST(Pad, Refusals) {
   auto pad = [](int version, const char* mode, std::vector<std::int64_t> pads) {
     NodeCase c("Pad", version);
-    c.typed(DType::F32, Dims{3}).constant(i64({static_cast<std::int64_t>(pads.size())}, pads)).attr("mode", mode);
+    c.typed(DType::F32, Dims{3})
+        .constant(i64({static_cast<std::int64_t>(pads.size())}, pads))
+        .attr("mode", mode);
     return c.inferred();
   };
   EXPECT_THAT(pad(18, "wrap", {1, 1}), HasSubstr("mode must be constant, reflect or edge, found 'wrap'"));
   EXPECT_THAT(pad(18, "edge", {1, 1, 1}), HasSubstr("pads [1,1,1] and axes do not fit an input of rank 1"));
   EXPECT_THAT(pad(18, "constant", {-2, -2}), HasSubstr("remove more than there is"));
-  EXPECT_THAT(NodeCase("Pad", 13).typed(DType::F32, Dims{0}).constant(i64({2}, {1, 0})).attr("mode", "edge").inferred(),
+  EXPECT_THAT(NodeCase("Pad", 13)
+                  .typed(DType::F32, Dims{0})
+                  .constant(i64({2}, {1, 0}))
+                  .attr("mode", "edge")
+                  .inferred(),
               HasSubstr("no element to repeat"));
 }
 

@@ -59,6 +59,28 @@ TEST(ElementWriter, RefusesWhatIsOutside) {
   EXPECT_THROW(other.copy(0, x, 0), InternalError);
 }
 
+TEST(StridedCopy, PermutesSlicesAndBroadcasts) {
+  for (DType t : {DType::U4, DType::I8, DType::F16, DType::F32, DType::I64}) {
+    const Tensor x = from_int64s(t, {2, 3}, std::vector<std::int64_t>{1, 2, 3, 4, 5, 6});
+    EXPECT_THAT(to_int64s(strided_copy(x, {3, 2}, {1, 3})), ElementsAre(1, 4, 2, 5, 3, 6)) << name(t);
+    EXPECT_THAT(to_int64s(strided_copy(x, {2}, {-4}, 5)), ElementsAre(6, 2)) << name(t);
+    EXPECT_THAT(to_int64s(strided_copy(x, {2, 2}, {0, 1})), ElementsAre(1, 2, 1, 2)) << name(t);
+    EXPECT_THAT(to_int64s(strided_copy(x, {}, {}, 4)), ElementsAre(5)) << name(t);
+    EXPECT_EQ(strided_copy(x, {4, 0}, {9, 9}).count(), 0);
+    EXPECT_THROW(strided_copy(x, {3}, {3}), InternalError);
+    EXPECT_THROW(strided_copy(x, {2}, {-1}), InternalError);
+  }
+}
+
+TEST(StridedCopy, SixteenByteElements) {
+  MutableTensor m(DType::C128, {2});
+  m.bytes()[0] = std::byte{7};
+  m.bytes()[31] = std::byte{9};
+  const Tensor y = strided_copy(std::move(m).freeze(), {2}, {-1}, 1);
+  EXPECT_EQ(y.data.span()[15], std::byte{9});
+  EXPECT_EQ(y.data.span()[16], std::byte{7});
+}
+
 TEST(IntegerMath, DefinedForEveryOperand) {
   EXPECT_EQ(wrapping_add<std::int64_t>(INT64_MAX, 1), INT64_MIN);
   EXPECT_EQ(truncating_div<std::int64_t>(INT64_MIN, -1), INT64_MIN);

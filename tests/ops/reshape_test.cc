@@ -37,11 +37,13 @@ TEST(Reshape, CancelsSymbols) {
 }
 
 TEST(Reshape, Refusals) {
-  EXPECT_THAT(reshaped(ir::to_shape({2, 3}), {4}), HasSubstr("input of shape [2,3] cannot be reshaped to [4]"));
+  EXPECT_THAT(reshaped(ir::to_shape({2, 3}), {4}),
+              HasSubstr("input of shape [2,3] cannot be reshaped to [4]"));
   EXPECT_THAT(reshaped(ir::to_shape({2, 3}), {-1, 4}), HasSubstr("cannot be reshaped"));
   EXPECT_THAT(reshaped(ir::to_shape({2, 3}), {-1, -1}), HasSubstr("-1 twice"));
   EXPECT_THAT(reshaped(ir::to_shape({2, 3}), {-2, 3}), HasSubstr("negative length -2"));
-  EXPECT_THAT(reshaped(ir::to_shape({2, 3}), {2, 3, 0}), HasSubstr("copies axis 2 of the input, whose rank is 2"));
+  EXPECT_THAT(reshaped(ir::to_shape({2, 3}), {2, 3, 0}),
+              HasSubstr("copies axis 2 of the input, whose rank is 2"));
   EXPECT_THAT(NodeCase("Reshape", 13)
                   .typed(DType::F32, Dims{2})
                   .typed(DType::I64, Dims{1})
@@ -72,15 +74,18 @@ TEST(Flatten, InfersBothSides) {
   EXPECT_EQ(flat(3), "f32[24,1]");
   EXPECT_EQ(flat(-1), "f32[6,4]");
   EXPECT_THAT(flat(4), HasSubstr("axis is 4, outside [-3, 3]"));
-  EXPECT_EQ(NodeCase("Flatten", 13).typed(DType::F32, dims({kN, literal(3), literal(4)})).inferred(), "f32[n,12]");
+  EXPECT_EQ(NodeCase("Flatten", 13).typed(DType::F32, dims({kN, literal(3), literal(4)})).inferred(),
+            "f32[n,12]");
   NodeCase c("Flatten", 9);
   c.data(f32({2, 1, 2}, {1, 2, 3, 4}));
   expect_near(c.run_one(), {2, 2}, {1, 2, 3, 4});
 }
 
 TEST(Squeeze, StatedAndAllAxes) {
-  EXPECT_EQ(NodeCase("Squeeze", 11).typed(DType::F32, Dims{1, 3, 1}).ints("axes", {-1}).inferred(), "f32[1,3]");
-  EXPECT_EQ(NodeCase("Squeeze", 13).typed(DType::F32, Dims{1, 3, 1}).constant(i64({1}, {0})).inferred(), "f32[3,1]");
+  EXPECT_EQ(NodeCase("Squeeze", 11).typed(DType::F32, Dims{1, 3, 1}).ints("axes", {-1}).inferred(),
+            "f32[1,3]");
+  EXPECT_EQ(NodeCase("Squeeze", 13).typed(DType::F32, Dims{1, 3, 1}).constant(i64({1}, {0})).inferred(),
+            "f32[3,1]");
   EXPECT_EQ(NodeCase("Squeeze", 13).typed(DType::F32, Dims{1, 3, 1}).inferred(), "f32[3]");
   EXPECT_EQ(NodeCase("Squeeze", 13).typed(DType::F32, dims({kN, literal(1)})).inferred(), "f32[*]");
   EXPECT_THAT(NodeCase("Squeeze", 13).typed(DType::F32, Dims{1, 3}).constant(i64({1}, {1})).inferred(),
@@ -91,11 +96,16 @@ TEST(Squeeze, StatedAndAllAxes) {
 }
 
 TEST(Unsqueeze, AxesOfTheResult) {
-  EXPECT_EQ(NodeCase("Unsqueeze", 11).typed(DType::F32, Dims{3}).ints("axes", {2, 0}).inferred(), "f32[1,3,1]");
-  EXPECT_EQ(NodeCase("Unsqueeze", 13).typed(DType::F32, Dims{3}).constant(i64({1}, {-1})).inferred(), "f32[3,1]");
-  EXPECT_EQ(NodeCase("Unsqueeze", 13).typed(DType::F32, Dims{3}).typed(DType::I64, Dims{2}).inferred(), "f32[?0,?1,?2]");
-  EXPECT_THAT(NodeCase("Unsqueeze", 13).typed(DType::F32, Dims{3}).constant(i64({1}, {2})).inferred(), HasSubstr("axis 2"));
-  EXPECT_THAT(NodeCase("Unsqueeze", 11).typed(DType::F32, Dims{3}).inferred(), HasSubstr("attribute axes is missing"));
+  EXPECT_EQ(NodeCase("Unsqueeze", 11).typed(DType::F32, Dims{3}).ints("axes", {2, 0}).inferred(),
+            "f32[1,3,1]");
+  EXPECT_EQ(NodeCase("Unsqueeze", 13).typed(DType::F32, Dims{3}).constant(i64({1}, {-1})).inferred(),
+            "f32[3,1]");
+  EXPECT_EQ(NodeCase("Unsqueeze", 13).typed(DType::F32, Dims{3}).typed(DType::I64, Dims{2}).inferred(),
+            "f32[?0,?1,?2]");
+  EXPECT_THAT(NodeCase("Unsqueeze", 13).typed(DType::F32, Dims{3}).constant(i64({1}, {2})).inferred(),
+              HasSubstr("axis 2"));
+  EXPECT_THAT(NodeCase("Unsqueeze", 11).typed(DType::F32, Dims{3}).inferred(),
+              HasSubstr("attribute axes is missing"));
   NodeCase c("Unsqueeze", 13);
   c.data(f32({2}, {1, 2})).data(i64({2}, {0, 2}));
   expect_near(c.run_one(), {1, 2, 1}, {1, 2});

@@ -15,7 +15,8 @@ TEST(Shape, IsAShapeValue) {
   EXPECT_EQ(NodeCase("Shape", 15).typed(DType::F32, shape).attr("start", 1).inferred_elements(), "n,4");
   EXPECT_EQ(NodeCase("Shape", 15).typed(DType::F32, shape).attr("start", -1).inferred_elements(), "4");
   EXPECT_EQ(NodeCase("Shape", 15).typed(DType::F32, shape).attr("end", -1).inferred_elements(), "2,n");
-  EXPECT_EQ(NodeCase("Shape", 15).typed(DType::F32, shape).attr("start", 2).attr("end", 1).inferred(), "i64[0]");
+  EXPECT_EQ(NodeCase("Shape", 15).typed(DType::F32, shape).attr("start", 2).attr("end", 1).inferred(),
+            "i64[0]");
   EXPECT_EQ(NodeCase("Shape", 13).typed(DType::F32, std::nullopt).inferred(), "i64[?0]");
   EXPECT_THAT(NodeCase("Shape", 13).typed(DType::F32, shape).attr("start", 1).inferred(),
               HasSubstr("attribute start does not exist in opset 13"));
@@ -29,7 +30,8 @@ TEST(Size, IsAShapeValue) {
   EXPECT_EQ(NodeCase("Size", 13).typed(DType::F32, ir::Shape{kN, literal(1)}).inferred_elements(), "n");
   EXPECT_EQ(NodeCase("Size", 13).typed(DType::F32, ir::Shape{kN, literal(2)}).inferred_elements(), "(none)");
   EXPECT_EQ(NodeCase("Size", 13).typed(DType::F32, ir::Shape{kN, literal(0)}).inferred_elements(), "0");
-  EXPECT_THAT(NodeCase("Size", 13).typed(DType::F32, Dims{INT64_MAX, 4}).inferred(), HasSubstr("more elements than"));
+  EXPECT_THAT(NodeCase("Size", 13).typed(DType::F32, Dims{INT64_MAX, 4}).inferred(),
+              HasSubstr("more elements than"));
   NodeCase c("Size", 1);
   c.data(f32({2, 2}, {1, 2, 3, 4}));
   EXPECT_EQ(c.run_one().shape, Dims{});
@@ -47,7 +49,8 @@ TEST(Expand, InfersBroadcast) {
   NodeCase c("Expand", 8);
   c.data(f32({2, 1}, {1, 2})).data(i64({1}, {2}));
   expect_near(c.run_one(), {2, 2}, {1, 1, 2, 2});
-  EXPECT_EQ(NodeCase("Expand", 13).typed(DType::F32, Dims{1}).shape_value({kN, literal(2)}).inferred(), "f32[n,2]");
+  EXPECT_EQ(NodeCase("Expand", 13).typed(DType::F32, Dims{1}).shape_value({kN, literal(2)}).inferred(),
+            "f32[n,2]");
 }
 
 TEST(Tile, RepeatsEveryAxis) {
@@ -57,7 +60,8 @@ TEST(Tile, RepeatsEveryAxis) {
   NodeCase old("Tile", 1);
   old.data(f32({2, 1}, {1, 2})).constant(f32({1}, {2})).constant(f32({1}, {1}));
   expect_near(old.run_one(), {2, 2}, {1, 1, 2, 2});
-  EXPECT_EQ(NodeCase("Tile", 13).typed(DType::F32, Dims{1, 3}).shape_value({kN, literal(1)}).inferred(), "f32[n,3]");
+  EXPECT_EQ(NodeCase("Tile", 13).typed(DType::F32, Dims{1, 3}).shape_value({kN, literal(1)}).inferred(),
+            "f32[n,3]");
   EXPECT_THAT(NodeCase("Tile", 13).typed(DType::F32, Dims{2}).constant(i64({2}, {1, 1})).inferred(),
               HasSubstr("has 2 repeats for an input of rank 1"));
   EXPECT_THAT(NodeCase("Tile", 13).typed(DType::F32, Dims{2}).constant(i64({1}, {-1})).inferred(),

@@ -65,10 +65,18 @@ TEST(Slice, InfersAroundSymbols) {
 
 TEST(Slice, CutsShapeValues) {
   const ir::Shape dims = {literal(1), ir::Dim::named("n"), literal(3)};
-  EXPECT_EQ(NodeCase("Slice", 13).shape_value(dims).constant(list({1})).constant(list({INT64_MAX})).inferred_elements(),
+  EXPECT_EQ(NodeCase("Slice", 13)
+                .shape_value(dims)
+                .constant(list({1}))
+                .constant(list({INT64_MAX}))
+                .inferred_elements(),
             "n,3");
   NodeCase back("Slice", 13);
-  back.shape_value(dims).constant(list({-1})).constant(list({INT64_MIN})).constant(list({0})).constant(list({-1}));
+  back.shape_value(dims)
+      .constant(list({-1}))
+      .constant(list({INT64_MIN}))
+      .constant(list({0}))
+      .constant(list({-1}));
   EXPECT_EQ(back.inferred_elements(), "3,n,1");
 }
 

@@ -9,8 +9,10 @@ using ::testing::HasSubstr;
 
 TEST(Transpose, InfersPermutedOrReversed) {
   EXPECT_EQ(NodeCase("Transpose", 13).typed(DType::F32, Dims{2, 3, 4}).inferred(), "f32[4,3,2]");
-  EXPECT_EQ(NodeCase("Transpose", 13).typed(DType::F32, Dims{2, 3, 4}).ints("perm", {1, 2, 0}).inferred(), "f32[3,4,2]");
-  EXPECT_EQ(NodeCase("Transpose", 13).typed(DType::F32, std::nullopt).ints("perm", {1, 0}).inferred(), "f32[?0,?1]");
+  EXPECT_EQ(NodeCase("Transpose", 13).typed(DType::F32, Dims{2, 3, 4}).ints("perm", {1, 2, 0}).inferred(),
+            "f32[3,4,2]");
+  EXPECT_EQ(NodeCase("Transpose", 13).typed(DType::F32, std::nullopt).ints("perm", {1, 0}).inferred(),
+            "f32[?0,?1]");
   EXPECT_THAT(NodeCase("Transpose", 13).typed(DType::F32, Dims{2, 3}).ints("perm", {0, 0}).inferred(),
               HasSubstr("perm [0,0] is not a permutation of the 2 axes"));
   EXPECT_THAT(NodeCase("Transpose", 13).typed(DType::F32, Dims{2, 3}).ints("perm", {0}).inferred(),
@@ -47,12 +49,15 @@ TEST(DepthToSpace, BothModesAndItsInverse) {
 }
 
 TEST(DepthToSpace, Refusals) {
-  EXPECT_THAT(NodeCase("DepthToSpace", 13).typed(DType::F32, Dims{1, 6, 2, 2}).attr("blocksize", 2).inferred(),
-              HasSubstr("axis 1 of length 6, which blocksize asks to be a multiple of 4"));
-  EXPECT_THAT(NodeCase("SpaceToDepth", 13).typed(DType::F32, Dims{1, 6, 3, 2}).attr("blocksize", 2).inferred(),
-              HasSubstr("axis 2 of length 3"));
-  EXPECT_THAT(NodeCase("DepthToSpace", 13).typed(DType::F32, Dims{1, 4, 2, 2}).attr("blocksize", 0).inferred(),
-              HasSubstr("blocksize is 0"));
+  EXPECT_THAT(
+      NodeCase("DepthToSpace", 13).typed(DType::F32, Dims{1, 6, 2, 2}).attr("blocksize", 2).inferred(),
+      HasSubstr("axis 1 of length 6, which blocksize asks to be a multiple of 4"));
+  EXPECT_THAT(
+      NodeCase("SpaceToDepth", 13).typed(DType::F32, Dims{1, 6, 3, 2}).attr("blocksize", 2).inferred(),
+      HasSubstr("axis 2 of length 3"));
+  EXPECT_THAT(
+      NodeCase("DepthToSpace", 13).typed(DType::F32, Dims{1, 4, 2, 2}).attr("blocksize", 0).inferred(),
+      HasSubstr("blocksize is 0"));
   EXPECT_THAT(NodeCase("DepthToSpace", 13).typed(DType::F32, Dims{4, 2, 2}).attr("blocksize", 2).inferred(),
               HasSubstr("rank"));
   EXPECT_THAT(NodeCase("DepthToSpace", 13)

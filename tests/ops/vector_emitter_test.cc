@@ -60,17 +60,21 @@ class UnaryPrograms : public testing::TestWithParam<UnaryProgram> {};
 TEST_P(UnaryPrograms, MatchReference) {
   NodeCase c(GetParam().op, GetParam().version);
   for (const auto& [name, value] : GetParam().attrs) c.attr(name, value);
-  expect_program_matches(c, {f32({15}, {-kInf, -60, -3.5, -2.5, -1, -0.5, -1e-6, 0, 1e-6, 0.25, 0.5, 1, 2.5, 60, kNaN})});
+  expect_program_matches(
+      c, {f32({15}, {-kInf, -60, -3.5, -2.5, -1, -0.5, -1e-6, 0, 1e-6, 0.25, 0.5, 1, 2.5, 60, kNaN})});
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Activations, UnaryPrograms,
-    testing::Values(UnaryProgram{"LeakyRelu", 16, {{"alpha", 0.3F}}}, UnaryProgram{"Elu", 6, {{"alpha", 1.5F}}},
-                    UnaryProgram{"Selu", 6, {}}, UnaryProgram{"Celu", 12, {{"alpha", 0.7F}}},
-                    UnaryProgram{"ThresholdedRelu", 10, {{"alpha", 0.4F}}},
-                    UnaryProgram{"HardSigmoid", 6, {{"alpha", 0.3F}}}, UnaryProgram{"HardSwish", 14, {}},
-                    UnaryProgram{"Shrink", 9, {{"bias", 0.5F}, {"lambd", 0.6F}}}, UnaryProgram{"Clip", 6, {{"min", -1.0F}, {"max", 2.0F}}}),
-    [](const auto& test) { return test.param.op; });
+INSTANTIATE_TEST_SUITE_P(Activations, UnaryPrograms,
+                         testing::Values(UnaryProgram{"LeakyRelu", 16, {{"alpha", 0.3F}}},
+                                         UnaryProgram{"Elu", 6, {{"alpha", 1.5F}}},
+                                         UnaryProgram{"Selu", 6, {}},
+                                         UnaryProgram{"Celu", 12, {{"alpha", 0.7F}}},
+                                         UnaryProgram{"ThresholdedRelu", 10, {{"alpha", 0.4F}}},
+                                         UnaryProgram{"HardSigmoid", 6, {{"alpha", 0.3F}}},
+                                         UnaryProgram{"HardSwish", 14, {}},
+                                         UnaryProgram{"Shrink", 9, {{"bias", 0.5F}, {"lambd", 0.6F}}},
+                                         UnaryProgram{"Clip", 6, {{"min", -1.0F}, {"max", 2.0F}}}),
+                         [](const auto& test) { return test.param.op; });
 
 class FiniteUnaryPrograms : public testing::TestWithParam<UnaryProgram> {};
 
@@ -83,18 +87,21 @@ TEST_P(FiniteUnaryPrograms, MatchReference) {
 INSTANTIATE_TEST_SUITE_P(
     Functions, FiniteUnaryPrograms,
     testing::Values(UnaryProgram{"Swish", 24, {{"alpha", 1.7F}}}, UnaryProgram{"Gelu", 20, {}},
-                    UnaryProgram{"Gelu", 20, {{"approximate", std::string("tanh")}}}, UnaryProgram{"Mish", 18, {}},
-                    UnaryProgram{"Softsign", 1, {}}, UnaryProgram{"Softplus", 1, {}}, UnaryProgram{"Sigmoid", 13, {}},
+                    UnaryProgram{"Gelu", 20, {{"approximate", std::string("tanh")}}},
+                    UnaryProgram{"Mish", 18, {}}, UnaryProgram{"Softsign", 1, {}},
+                    UnaryProgram{"Softplus", 1, {}}, UnaryProgram{"Sigmoid", 13, {}},
                     UnaryProgram{"Tanh", 13, {}}, UnaryProgram{"Erf", 13, {}}, UnaryProgram{"Exp", 13, {}},
-                    UnaryProgram{"Log", 13, {}}, UnaryProgram{"Sqrt", 13, {}}, UnaryProgram{"Reciprocal", 13, {}},
-                    UnaryProgram{"Sin", 7, {}}, UnaryProgram{"Cos", 7, {}}, UnaryProgram{"Tan", 7, {}},
-                    UnaryProgram{"Asin", 7, {}}, UnaryProgram{"Acos", 7, {}}, UnaryProgram{"Atan", 7, {}},
-                    UnaryProgram{"Sinh", 9, {}}, UnaryProgram{"Cosh", 9, {}}, UnaryProgram{"Asinh", 9, {}},
-                    UnaryProgram{"Acosh", 9, {}}, UnaryProgram{"Atanh", 9, {}}, UnaryProgram{"Floor", 13, {}},
-                    UnaryProgram{"Ceil", 13, {}}, UnaryProgram{"Round", 11, {}}, UnaryProgram{"Abs", 13, {}},
-                    UnaryProgram{"Neg", 13, {}}, UnaryProgram{"Sign", 13, {}}, UnaryProgram{"Relu", 14, {}},
+                    UnaryProgram{"Log", 13, {}}, UnaryProgram{"Sqrt", 13, {}},
+                    UnaryProgram{"Reciprocal", 13, {}}, UnaryProgram{"Sin", 7, {}},
+                    UnaryProgram{"Cos", 7, {}}, UnaryProgram{"Tan", 7, {}}, UnaryProgram{"Asin", 7, {}},
+                    UnaryProgram{"Acos", 7, {}}, UnaryProgram{"Atan", 7, {}}, UnaryProgram{"Sinh", 9, {}},
+                    UnaryProgram{"Cosh", 9, {}}, UnaryProgram{"Asinh", 9, {}}, UnaryProgram{"Acosh", 9, {}},
+                    UnaryProgram{"Atanh", 9, {}}, UnaryProgram{"Floor", 13, {}}, UnaryProgram{"Ceil", 13, {}},
+                    UnaryProgram{"Round", 11, {}}, UnaryProgram{"Abs", 13, {}}, UnaryProgram{"Neg", 13, {}},
+                    UnaryProgram{"Sign", 13, {}}, UnaryProgram{"Relu", 14, {}},
                     UnaryProgram{"Identity", 13, {}}, UnaryProgram{"Dropout", 13, {}},
-                    UnaryProgram{"Cast", 13, {{"to", std::int64_t{10}}}}, UnaryProgram{"Cast", 13, {{"to", std::int64_t{9}}}},
+                    UnaryProgram{"Cast", 13, {{"to", std::int64_t{10}}}},
+                    UnaryProgram{"Cast", 13, {{"to", std::int64_t{9}}}},
                     UnaryProgram{"Cast", 13, {{"to", std::int64_t{7}}}}),
     [](const auto& test) { return std::string(test.param.op) + std::to_string(test.index); });
 
@@ -113,11 +120,14 @@ TEST(VectorPrograms, TestsOfFloats) {
 TEST(VectorPrograms, PairsOfFloats) {
   const Tensor a = f32({8}, {-7.5, -2, -0.5, 0, 0.5, 2, 3, 7.5});
   const Tensor b = f32({8}, {2, 3, 0.5, 1, -2, 2, -1.5, 2});
-  for (const char* op : {"Add", "Sub", "Mul", "Div", "Max", "Min", "Sum", "Mean", "PRelu", "Equal", "Less", "Greater",
-                         "LessOrEqual", "GreaterOrEqual", "Pow"}) {
+  for (const char* op : {"Add", "Sub", "Mul", "Div", "Max", "Min", "Sum", "Mean", "PRelu", "Equal", "Less",
+                         "Greater", "LessOrEqual", "GreaterOrEqual", "Pow"}) {
     NodeCase c(op, 16);
     expect_program_matches(c, {a, b});
   }
+  NodeCase swiglu("SwiGLU", 28);
+  swiglu.attr("alpha", 0.5F);
+  expect_program_matches(swiglu, {a, b});
   NodeCase fmod("Mod", 13);
   fmod.attr("fmod", 1);
   expect_program_matches(fmod, {a, b});
@@ -126,14 +136,16 @@ TEST(VectorPrograms, PairsOfFloats) {
 TEST(VectorPrograms, PairsOfIntegers) {
   const Tensor a = tensor_of(DType::I32, {6}, {-7, 7, 6, -6, 0, 5});
   const Tensor b = tensor_of(DType::I32, {6}, {2, -2, 3, 4, 5, 1});
-  for (const char* op : {"Add", "Sub", "Mul", "Div", "Max", "Min", "Mod", "BitwiseAnd", "BitwiseOr", "BitwiseXor"}) {
+  for (const char* op :
+       {"Add", "Sub", "Mul", "Div", "Max", "Min", "Mod", "BitwiseAnd", "BitwiseOr", "BitwiseXor"}) {
     NodeCase c(op, 18);
     expect_program_matches(c, {a, b});
   }
   for (const char* direction : {"LEFT", "RIGHT"}) {
     NodeCase shift("BitShift", 11);
     shift.attr("direction", direction);
-    expect_program_matches(shift, {tensor_of(DType::U16, {3}, {1, 5, 800}), tensor_of(DType::U16, {3}, {3, 1, 2})});
+    expect_program_matches(shift,
+                           {tensor_of(DType::U16, {3}, {1, 5, 800}), tensor_of(DType::U16, {3}, {3, 1, 2})});
   }
   NodeCase negate("BitwiseNot", 18);
   expect_program_matches(negate, {a});
@@ -158,7 +170,7 @@ TEST(VectorPrograms, LogicAndSelection) {
 }
 
 TEST(VectorPrograms, WideTypesAreLeftToTheReference) {
-  for (DType t : {DType::F64, DType::U64, DType::U32}) {
+  for (DType t : {DType::F64, DType::U64}) {
     NodeCase c("Add", 14);
     c.typed(t, Dims{2}).typed(t, Dims{2});
     ASSERT_TRUE(c.infer().ok());

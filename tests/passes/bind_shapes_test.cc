@@ -45,6 +45,17 @@ TEST(BindShapes, ConflictOnASharedSymbolNamesBothInputs) {
   EXPECT_THAT(d.message, HasSubstr("gives 4 and 2"));
 }
 
+TEST(BindShapes, InputsBeyondAnyMemoryAreRefused) {
+  for (const char* dims : {"1099511627776,1099511627776", "1125899906842625", "9223372036854775807,2"}) {
+    const auto d = refused("%0 \"x\": f32[" + std::string(dims) + "]", {});
+    EXPECT_EQ(d.code, "E10013");
+    EXPECT_THAT(d.message, HasSubstr(dims));
+  }
+  EXPECT_EQ(refused("%0 \"x\": f32[n,1099511627776]", {{"x", {1099511627776, 1099511627776}}}).code,
+            "E10013");
+  EXPECT_EQ(bound("%0 \"x\": f32[9223372036854775807,0]", {}), "x:f32[9223372036854775807,0];");
+}
+
 TEST(BindShapes, UnknownInputListsTheModelsInputs) {
   const auto d = refused("%0 \"image\": f32[1], %1 \"mask\": f32[1]", {{"imagge", {1}}});
   EXPECT_EQ(d.code, "E10016");

@@ -56,6 +56,15 @@ TEST(InferShapes, AllUnknownOperatorsAreReportedTogether) {
             "node: 'scale'), com.x.Crop (opset 1, 1 node: 'c')");
 }
 
+TEST(InferShapes, ResultsBeyondAnyMemoryNameTheNode) {
+  const auto d =
+      fault_of(infer_shapes_pass(), air("%0 \"x\": f32[1073741824,1], %1 \"y\": f32[1,1073741824]", "%2",
+                                        "  %2 \"z\" = Add@14(%0, %1) : ?[*] name \"sum\"\n"));
+  EXPECT_EQ(d.code, "E16006");
+  EXPECT_THAT(d.message, HasSubstr("'sum'"));
+  EXPECT_THAT(d.message, HasSubstr("[1073741824,1073741824]"));
+}
+
 TEST(InferShapes, ConflictsNameTheNode) {
   const auto d = fault_of(infer_shapes_pass(), air("%0 \"x\": f32[2], %1 \"y\": f32[3]", "%2",
                                                    "  %2 = Add@14(%0, %1) : ?[*] name \"sum\"\n"));

@@ -46,6 +46,10 @@ TEST(PassManager, RunsInOrderAndRecords) {
   EXPECT_EQ(manager.records()[1].changes, 0);
   EXPECT_GE(manager.records()[2].milliseconds, 0);
   EXPECT_THAT(timing_table(manager.records()), HasSubstr("add-relu"));
+  EXPECT_EQ(
+      timing_json({{.name = "a", .changes = 1, .milliseconds = 0.5}, {.name = "b", .milliseconds = 0.25}}),
+      "{\"passes\":[{\"name\":\"a\",\"changes\":1,\"ms\":0.500},"
+      "{\"name\":\"b\",\"changes\":0,\"ms\":0.250}],\"total_ms\":0.750}\n");
   EXPECT_EQ(context.fusions.graph_fusion().at("ReluFusionPass").effect_times, 2);
   EXPECT_TRUE(context.fusions.ub_fusion().empty());
 }

@@ -26,6 +26,7 @@ void matmul(NetworkMaker& m) {
       b.back() = m.between(1, 20);
       for (std::size_t i = 0; i + 2 < b.size(); ++i)
         if (m.chance(30)) b[i] = 1;
+      if (b.size() < 4 && m.chance(20)) b.insert(b.begin(), m.between(1, 2));
       m.add("MatMul", {a, m.constant(b, scale)});
       break;
     }
@@ -54,7 +55,8 @@ void gemm(NetworkMaker& m) {
   const Dims d = a->type.dims();
   const bool trans_a = m.chance(30), trans_b = m.chance(50);
   const std::int64_t rows = trans_a ? d[1] : d[0], k = trans_a ? d[0] : d[1], cols = m.between(1, 40);
-  std::vector<Value*> in = {a, m.constant(trans_b ? Dims{cols, k} : Dims{k, cols}, 2.0 / std::sqrt(static_cast<double>(k)))};
+  std::vector<Value*> in = {
+      a, m.constant(trans_b ? Dims{cols, k} : Dims{k, cols}, 2.0 / std::sqrt(static_cast<double>(k)))};
   if (m.chance(80)) {
     const Dims shapes[] = {{cols}, {1, cols}, {rows, 1}, {rows, cols}, {1}, {}};
     const Dims& c = shapes[m.between(0, 5)];
@@ -76,7 +78,9 @@ void set_window(NetworkMaker& m, ir::Node& n, const Dims& dims, const Dims& kern
   for (std::size_t i = 0; i < rank; ++i) {
     strides[i] = m.between(1, 3);
     // The window covers the data even without pads.
-    dilations[i] = dilate && kernel[i] > 1 ? m.between(1, std::max<std::int64_t>(1, (dims[i + 2] - 1) / (kernel[i] - 1))) : 1;
+    dilations[i] = dilate && kernel[i] > 1
+                       ? m.between(1, std::max<std::int64_t>(1, (dims[i + 2] - 1) / (kernel[i] - 1)))
+                       : 1;
     if (dilations[i] > 2) dilations[i] = 2;
     pads[i] = m.between(0, kernel[i] - 1);
     pads[i + rank] = m.between(0, kernel[i] - 1);
@@ -91,7 +95,8 @@ void set_window(NetworkMaker& m, ir::Node& n, const Dims& dims, const Dims& kern
 
 Dims window_of(NetworkMaker& m, const Dims& dims) {
   Dims kernel;
-  for (std::size_t i = 2; i < dims.size(); ++i) kernel.push_back(m.between(1, std::min<std::int64_t>(3, dims[i])));
+  for (std::size_t i = 2; i < dims.size(); ++i)
+    kernel.push_back(m.between(1, std::min<std::int64_t>(3, dims[i])));
   return kernel;
 }
 
@@ -105,7 +110,8 @@ void convolution(NetworkMaker& m) {
     groups = m.chance(50) ? channels : m.between(1, channels);
     while (channels % groups != 0) --groups;
   }
-  const std::int64_t out_per_group = m.chance(40) && groups == channels ? 1 : m.between(1, groups == 1 ? 40 : 6);
+  const std::int64_t out_per_group =
+      m.chance(40) && groups == channels ? 1 : m.between(1, groups == 1 ? 40 : 6);
   std::int64_t taps = channels / groups;
   for (const std::int64_t k : kernel) taps *= k;
   const double scale = 2.0 / std::sqrt(static_cast<double>(taps));
@@ -131,7 +137,8 @@ void convolution(NetworkMaker& m) {
     set_window(m, *n, d, kernel, true);
   }
   Value* y = m.finish(n);
-  if (m.chance(35)) y = m.add("BatchNormalization", {y, m.positive(c), m.constant(c), m.constant(c), m.positive(c)});
+  if (m.chance(35))
+    y = m.add("BatchNormalization", {y, m.positive(c), m.constant(c), m.constant(c), m.positive(c)});
   if (m.chance(50)) m.add(m.pick({"Relu", "Sigmoid", "HardSwish", "Tanh"}), {y});
 }
 

@@ -11,7 +11,7 @@
 namespace atc::runtime {
 namespace {
 
-constexpr std::int64_t kMaxElements = 6000;
+constexpr std::int64_t kMaxElements = 40000;
 constexpr double kMaxMagnitude = 8.0;
 
 }  // namespace
@@ -41,7 +41,8 @@ ir::Value* NetworkMaker::any(const Predicate& likes) {
     if (!likes || likes(v->type.dims())) fitting.push_back(v);
   if (fitting.empty()) return nullptr;
   const std::int64_t last = std::ssize(fitting) - 1;
-  return fitting[static_cast<std::size_t>(chance(60) ? last - between(0, std::min<std::int64_t>(last, 2)) : between(0, last))];
+  return fitting[static_cast<std::size_t>(chance(60) ? last - between(0, std::min<std::int64_t>(last, 2))
+                                                     : between(0, last))];
 }
 
 const Tensor& NetworkMaker::result(const ir::Value* v) const {
@@ -59,7 +60,8 @@ Tensor uniform(std::mt19937& rng, Dims dims, double low, double high) {
 }  // namespace
 
 ir::Value* NetworkMaker::input(Dims dims) {
-  ir::Value* v = graph_->add_input("x" + std::to_string(graph_->inputs().size()), ir::tensor_type(DType::F32, dims));
+  ir::Value* v =
+      graph_->add_input("x" + std::to_string(graph_->inputs().size()), ir::tensor_type(DType::F32, dims));
   results_[v] = uniform(rng_, std::move(dims), -1.0, 1.0);
   pool_.push_back(v);
   return v;
@@ -69,19 +71,25 @@ ir::Value* NetworkMaker::constant(Dims dims, double scale) {
   return graph_->add_constant("c", uniform(rng_, std::move(dims), -scale, scale));
 }
 
-ir::Value* NetworkMaker::positive(Dims dims) { return graph_->add_constant("c", uniform(rng_, std::move(dims), 0.5, 1.5)); }
+ir::Value* NetworkMaker::positive(Dims dims) {
+  return graph_->add_constant("c", uniform(rng_, std::move(dims), 0.5, 1.5));
+}
 
-ir::Value* NetworkMaker::scalar(double value) { return graph_->add_constant("s", scalar_tensor(DType::F32, value)); }
+ir::Value* NetworkMaker::scalar(double value) {
+  return graph_->add_constant("s", scalar_tensor(DType::F32, value));
+}
 
 ir::Value* NetworkMaker::ints(const Dims& values) {
   return graph_->add_constant("i", from_int64s(DType::I64, {std::ssize(values)}, values));
 }
 
-ir::Node* NetworkMaker::node(const std::string& type, std::vector<ir::Value*> inputs, int outputs, int version) {
+ir::Node* NetworkMaker::node(const std::string& type, std::vector<ir::Value*> inputs, int outputs,
+                             int version) {
   ir::Node* n = graph_->add_node(type, std::move(inputs), outputs, nullptr, {}, version);
   n->name = type + "_" + std::to_string(graph_->node_count());
   n->sources = {n->name};
-  for (std::size_t i = 0; i < n->outputs().size(); ++i) n->output(i)->set_name(n->name + ":" + std::to_string(i));
+  for (std::size_t i = 0; i < n->outputs().size(); ++i)
+    n->output(i)->set_name(n->name + ":" + std::to_string(i));
   return n;
 }
 
@@ -93,7 +101,8 @@ void NetworkMaker::evaluate(const ir::Node& n) {
   ATC_CHECK(status.ok(), status.to_string());
   for (std::size_t i = 0; i < n.outputs().size(); ++i)
     if (n.output(i) != nullptr) {
-      ATC_CHECK(context.outputs[i].shape == n.output(i)->type.dims(), n.label() + " has another shape than inferred");
+      ATC_CHECK(context.outputs[i].shape == n.output(i)->type.dims(),
+                n.label() + " has another shape than inferred");
       results_[n.output(i)] = context.outputs[i];
     }
 }
@@ -130,15 +139,19 @@ void NetworkMaker::add_outputs() {
 
 RandomNetwork random_network(unsigned seed) {
   NetworkMaker m(seed);
+  // Now and then so large that a task takes several tiles.
+  const std::int64_t k = m.chance(8) ? 5 : 1;
   const std::int64_t kind = m.between(0, 3);
   if (kind == 0) {  // an image
-    Dims dims = {m.between(1, 2), m.between(1, 20)};
-    for (std::int64_t i = m.between(1, 3); i > 0; --i) dims.push_back(m.between(3, 9));
+    Dims dims = {m.between(1, 2), m.between(1, 20 * k)};
+    const std::int64_t spatial = m.between(1, 3);
+    for (std::int64_t i = 0; i < spatial; ++i)
+      dims.push_back(m.between(3, spatial < 3 ? 9 * std::min<std::int64_t>(k, 3) : 6));
     m.input(std::move(dims));
   } else if (kind == 1) {  // a sequence
-    m.input({m.between(1, 3), m.between(2, 9), m.between(4, 40)});
+    m.input({m.between(1, 3), m.between(2, 9 * k), m.between(4, 40 * k)});
   } else if (kind == 2) {  // rows
-    m.input({m.between(1, 33), m.between(1, 50)});
+    m.input({m.between(1, 33 * k), m.between(1, 50 * k)});
   } else {
     Dims dims;
     for (std::int64_t i = m.between(0, 5); i > 0; --i) dims.push_back(m.between(1, 6));

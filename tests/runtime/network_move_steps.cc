@@ -11,7 +11,8 @@ using ir::Value;
 void transpose(NetworkMaker& m, Value* x) {
   Dims perm(x->type.dims().size());
   std::iota(perm.begin(), perm.end(), 0);
-  for (std::size_t i = perm.size(); i > 1; --i) std::swap(perm[i - 1], perm[static_cast<std::size_t>(m.between(0, std::ssize(perm) - 1)) % i]);
+  for (std::size_t i = perm.size(); i > 1; --i)
+    std::swap(perm[i - 1], perm[static_cast<std::size_t>(m.between(0, std::ssize(perm) - 1)) % i]);
   ir::Node* n = m.node("Transpose", {x});
   if (m.chance(90)) n->attrs.set("perm", perm);
   m.finish(n);
@@ -65,7 +66,9 @@ void split(NetworkMaker& m, Value* x, std::int64_t axis) {
 void slice(NetworkMaker& m, Value* x, std::int64_t axis) {
   const std::int64_t size = x->type.dims()[static_cast<std::size_t>(axis)];
   const std::int64_t from = m.between(0, size - 1), to = m.between(from + 1, size);
-  if (m.chance(25)) return void(m.add("Slice", {x, m.ints({to - 1}), m.ints({from - size - 1}), m.ints({axis}), m.ints({-1})}));
+  if (m.chance(25))
+    return void(
+        m.add("Slice", {x, m.ints({to - 1}), m.ints({from - size - 1}), m.ints({axis}), m.ints({-1})}));
   m.add("Slice", {x, m.ints({from}), m.ints({to}), m.ints({axis}), m.ints({m.between(1, 2)})});
 }
 
@@ -96,7 +99,8 @@ void resize(NetworkMaker& m, Value* x) {
   ir::Node* n = m.node("Resize", {x, nullptr, nullptr, m.ints(sizes)}, 1, 13);
   n->attrs.set("mode", m.pick({"nearest", "linear"}));
   n->attrs.set("coordinate_transformation_mode", m.pick({"asymmetric", "half_pixel", "align_corners"}));
-  if (n->attrs.get_string("mode", "") == "nearest") n->attrs.set("nearest_mode", m.pick({"floor", "round_prefer_floor"}));
+  if (n->attrs.get_string("mode", "") == "nearest")
+    n->attrs.set("nearest_mode", m.pick({"floor", "round_prefer_floor"}));
   m.finish(n);
 }
 
@@ -122,13 +126,20 @@ void add_move_step(NetworkMaker& m) {
   const std::int64_t rank = std::ssize(d);
   const std::int64_t axis = rank >= 3 && m.chance(50) ? 1 : m.between(0, rank - 1);
   switch (m.between(0, 10)) {
-    case 0: return transpose(m, x);
-    case 1: return reshape(m, x);
-    case 2: return concat(m, x, axis);
-    case 3: return split(m, x, axis);
-    case 4: return slice(m, x, axis);
-    case 5: return pad(m, x);
-    case 6: return expand(m, x);
+    case 0:
+      return transpose(m, x);
+    case 1:
+      return reshape(m, x);
+    case 2:
+      return concat(m, x, axis);
+    case 3:
+      return split(m, x, axis);
+    case 4:
+      return slice(m, x, axis);
+    case 5:
+      return pad(m, x);
+    case 6:
+      return expand(m, x);
     case 7: {
       Dims repeats(d.size());
       for (std::int64_t& r : repeats) r = m.between(1, 2);
@@ -136,13 +147,16 @@ void add_move_step(NetworkMaker& m) {
       return;
     }
     case 8: {
-      ir::Node* n = m.node("Gather", {x, m.ints({m.between(0, d[static_cast<std::size_t>(axis)] - 1), -1, 0})});
+      ir::Node* n =
+          m.node("Gather", {x, m.ints({m.between(0, d[static_cast<std::size_t>(axis)] - 1), -1, 0})});
       n->attrs.set("axis", axis);
       m.finish(n);
       return;
     }
-    case 9: return resize(m, x);
-    default: return rank_change(m, x);
+    case 9:
+      return resize(m, x);
+    default:
+      return rank_change(m, x);
   }
 }
 

@@ -10,10 +10,12 @@ using ir::Value;
 
 // Dims that broadcast to `dims`: leading ones dropped, some axes 1.
 Dims narrower(NetworkMaker& m, Dims dims) {
+  const std::size_t rank = dims.size();
   if (m.chance(40)) dims.erase(dims.begin(), dims.begin() + m.between(0, std::ssize(dims)));
   for (std::int64_t& d : dims)
     if (m.chance(35)) d = 1;
-  if (m.chance(5)) dims.insert(dims.begin(), 2);  // the other operand is the one that spreads
+  if (dims.size() == rank && rank < 5 && m.chance(5))
+    dims.insert(dims.begin(), 2);  // the other operand is the one that spreads
   return dims;
 }
 
@@ -26,8 +28,9 @@ bool broadcasts(const Dims& a, const Dims& b) {
 }
 
 void unary(NetworkMaker& m, Value* x) {
-  const std::string type = m.pick({"Relu", "Sigmoid", "Tanh", "Abs", "Neg", "Erf", "Softplus", "HardSigmoid", "LeakyRelu",
-                                   "Elu", "HardSwish", "Exp", "Sqrt", "Clip", "PRelu", "Reciprocal", "Sin"});
+  const std::string type =
+      m.pick({"Relu", "Sigmoid", "Tanh", "Abs", "Neg", "Erf", "Softplus", "HardSigmoid", "LeakyRelu", "Elu",
+              "HardSwish", "Exp", "Sqrt", "Clip", "PRelu", "Reciprocal", "Sin"});
   if (type == "Exp") return void(m.add("Exp", {m.add("Tanh", {x})}));
   if (type == "Sqrt") return void(m.add("Sqrt", {m.add("Sigmoid", {x})}));
   if (type == "Reciprocal") return void(m.add("Reciprocal", {m.add("Exp", {m.add("Tanh", {x})})}));
@@ -49,15 +52,15 @@ void binary(NetworkMaker& m, Value* x) {
   if (y == nullptr) y = m.constant(narrower(m, dims));
   const std::string type = m.pick({"Add", "Add", "Sub", "Mul", "Max", "Min", "Mean", "Sum", "Where", "Div"});
   if (type == "Div") return void(m.add("Div", {x, m.positive(narrower(m, dims))}));
-  if (type == "Where") return void(m.add("Where", {m.add("Greater", {x, y}), x, y}));  // continuous: the larger one
+  if (type == "Where")
+    return void(m.add("Where", {m.add("Greater", {x, y}), x, y}));  // continuous: the larger one
   if (type == "Sum") return void(m.add("Sum", {x, y, x}));
   m.add(type, m.chance(50) ? std::vector<Value*>{x, y} : std::vector<Value*>{y, x});
 }
 
 void reduction(NetworkMaker& m, Value* x) {
-  const std::string type =
-      m.pick({"ReduceMean", "ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceL1", "ReduceL2",
-              "ReduceSumSquare", "ReduceLogSumExp"});
+  const std::string type = m.pick({"ReduceMean", "ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin",
+                                   "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSumExp"});
   const std::int64_t rank = std::ssize(x->type.dims());
   const Dims axes = m.pick_axes(rank, m.between(0, std::min<std::int64_t>(rank, 3)));
   const bool as_input = type == "ReduceSum" || m.chance(40);
@@ -65,8 +68,28 @@ void reduction(NetworkMaker& m, Value* x) {
   if (as_input && !axes.empty()) in.push_back(m.ints(axes));
   ir::Node* n = m.node(type, in, 1, as_input ? 18 : 17);
   if (!as_input && !axes.empty()) n->attrs.set("axes", axes);
+  if (as_input && axes.empty() && m.chance(50)) n->attrs.set("noop_with_empty_axes", std::int64_t{1});
   if (m.chance(75)) n->attrs.set("keepdims", m.between(0, 1));
   m.finish(n);
+}
+
+// Conditions come from inputs, which no precision mode rounds: a comparison of computed values could turn.
+void mask(NetworkMaker& m, Value* x) {
+  const Dims dims = x->type.dims();
+  const auto inputs = m.graph().inputs();
+  Value* from = inputs[static_cast<std::size_t>(m.between(0, std::ssize(inputs) - 1))];
+  Value* condition = m.add(m.pick({"Greater", "LessOrEqual"}), {from, m.scalar(0.1)});
+  if (m.chance(30)) condition = m.add("Not", {condition});
+  if (m.chance(30))
+    condition = m.add(m.pick({"And", "Xor"}), {condition, m.add("Less", {from, m.scalar(0.6)})});
+  if (m.chance(25)) m.graph().add_output(condition);
+  if (broadcasts(from->type.dims(), dims) && m.chance(70)) {
+    m.add("Where", {condition, x, m.constant(dims)});
+  } else {
+    ir::Node* n = m.node("Cast", {condition});
+    n->attrs.set("to", static_cast<std::int64_t>(DType::F32));
+    m.finish(n);
+  }
 }
 
 // The normalisation as exporters write it out, over the last axis.
@@ -87,8 +110,9 @@ void normalisation(NetworkMaker& m, Value* x) {
   const Dims dims = x->type.dims();
   const std::int64_t rank = std::ssize(dims);
   if (rank == 0) return;
-  const std::string type = m.pick({"Softmax", "Softmax", "LogSoftmax", "LayerNormalization", "BatchNormalization",
-                                   "InstanceNormalization", "LpNormalization", "written out"});
+  const std::string type =
+      m.pick({"Softmax", "Softmax", "LogSoftmax", "LayerNormalization", "BatchNormalization",
+              "InstanceNormalization", "LpNormalization", "written out"});
   if (type == "written out") return written_out_norm(m, x);
   if (type == "Softmax" || type == "LogSoftmax") {
     ir::Node* n = m.node(type, {x}, 1, m.chance(25) ? 11 : 13);
@@ -126,6 +150,8 @@ void add_vector_step(NetworkMaker& m) {
   const std::int64_t what = m.between(0, 9);
   if (what < 3)
     unary(m, x);
+  else if (what == 3)
+    mask(m, x);
   else if (what < 6)
     binary(m, x);
   else if (what < 8)

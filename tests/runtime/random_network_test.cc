@@ -1,7 +1,6 @@
 // The whole way from ONNX operators to values: passes, plan, tasks on the simulated AI Core.
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -11,6 +10,7 @@
 #include "passes/pipeline.h"
 #include "plan/build.h"
 #include "runtime/network_maker.h"
+#include "runtime/reference_graph.h"
 #include "runtime/session.h"
 
 namespace atc::runtime {
@@ -25,12 +25,12 @@ struct Target {
 Bytes join(const plan::BuiltPlan& built) {
   MutableBytes all(static_cast<std::size_t>(built.plan.weight_bytes));
   for (const plan::WeightPiece& piece : built.weights)
-    if (!piece.bytes.empty())
-      std::memcpy(all.data() + piece.offset, piece.bytes.data(), piece.bytes.size());
+    if (!piece.bytes.empty()) std::memcpy(all.data() + piece.offset, piece.bytes.data(), piece.bytes.size());
   return std::move(all).freeze();
 }
 
-StatusOr<std::vector<Tensor>> compile_and_run(ir::Graph& graph, const Target& target, const std::vector<Tensor>& inputs) {
+StatusOr<std::vector<Tensor>> compile_and_run(ir::Graph& graph, const Target& target,
+                                              const std::vector<Tensor>& inputs) {
   ATC_ASSIGN(const soc::Chip* chip, soc::find_chip(target.chip));
   passes::PassContext context;
   context.options.chip = chip;
@@ -58,6 +58,8 @@ double relative_error(const Tensor& actual, const Tensor& expected) {
   return std::sqrt(error / n) / std::max(0.05, std::sqrt(size / n));
 }
 
+std::string text(const ir::Graph& graph) { return "\n" + ir::print(graph, {.max_constant_elements = 8}); }
+
 void check(const RandomNetwork& net, const Target& target) {
   const std::unique_ptr<ir::Graph> graph = net.graph->clone();
   const auto run = [&]() -> StatusOr<std::vector<Tensor>> {
@@ -68,15 +70,16 @@ void check(const RandomNetwork& net, const Target& target) {
     }
   };
   const auto actual = run();
-  ASSERT_TRUE(actual.ok()) << actual.status().to_string() << ir::print(*net.graph, 8) << ir::print(*graph, 8);
+  ASSERT_TRUE(actual.ok()) << actual.status().to_string() << text(*net.graph) << text(*graph);
   ASSERT_EQ(actual->size(), net.expected.size());
   for (std::size_t i = 0; i < actual->size(); ++i) {
     ASSERT_EQ((*actual)[i].dtype, net.expected[i].dtype);
     ASSERT_EQ((*actual)[i].shape, net.expected[i].shape);
     // Not EXPECT_LE: a nan has to fail.
     const double error = relative_error((*actual)[i], net.expected[i]);
-    ASSERT_TRUE(error <= target.tolerance) << "output " << i << " (" << graph->outputs()[i]->name() << "): error " << error << "\n"
-                                           << ir::print(*net.graph, 8) << ir::print(*graph, 8);
+    ASSERT_TRUE(error <= target.tolerance)
+        << "output " << i << " (" << graph->outputs()[i]->name() << "): error " << error << "\n"
+        << text(*net.graph) << text(*graph);
   }
 }
 
@@ -84,21 +87,86 @@ void check(const RandomNetwork& net, const Target& target) {
 class RandomNetworks : public testing::TestWithParam<Target> {};
 
 TEST_P(RandomNetworks, GiveWhatTheReferencesGive) {
-  unsigned first = 0, last = 150;
+  unsigned first = 0, last = 300;
   if (const char* seed = std::getenv("ATC_SEED")) {
     first = static_cast<unsigned>(std::strtoul(seed, nullptr, 10));
     last = first + 1;
   }
-  if (const char* count = std::getenv("ATC_SEEDS")) last = first + static_cast<unsigned>(std::strtoul(count, nullptr, 10));
+  if (const char* count = std::getenv("ATC_SEEDS"))
+    last = first + static_cast<unsigned>(std::strtoul(count, nullptr, 10));
   for (unsigned seed = first; seed < last; ++seed) {
     SCOPED_TRACE("ATC_SEED=" + std::to_string(seed));
-    check(random_network(seed), GetParam());
+    try {
+      check(random_network(seed), GetParam());
+    } catch (const InternalError& error) {
+      ADD_FAILURE() << error.what();
+    }
+  }
+}
+
+// Where storage formats and shared constants are easy to get wrong.
+constexpr const char* kHardCases[] = {
+    // A single value in blocks of channels, spread over channels.
+    R"(air 1
+graph "single"(%0 "x": f32[1,4,3,3], %1 "z": f32[1,8,5,5]) -> (%4) {
+  %2 "w" = const f32[1,4,3,3] splat 0.25
+  %3 = Conv@11(%0, %2) : f32[1,1,1,1]
+  %5 = MaxPool@12(%1) {kernel_shape=[2,2]} : f32[1,8,4,4]
+  %4 "y" = Mul@14(%5, %3) : f32[1,8,4,4]
+})",
+    // One constant as the weights of convolutions with other groups.
+    R"(air 1
+graph "groups"(%0 "x": f32[1,4,5], %1 "z": f32[1,8,5]) -> (%3, %4) {
+  %2 "w" = const f32[8,4,1] splat 0.5
+  %3 "a" = Conv@11(%0, %2) : f32[1,8,5]
+  %4 "b" = Conv@11(%1, %2) {group=2} : f32[1,8,5]
+})",
+    // One constant against blocks of rank 4 and of rank 5, and blocks of rank 3 against rank 4.
+    R"(air 1
+graph "ranks"(%0 "x": f32[1,4,5,5], %1 "z": f32[1,1,4,5,5], %8 "s": f32[4,2,5]) -> (%5, %6, %9) {
+  %2 "k" = const f32[4,1,1] {0.5,1.0,1.5,2.0}
+  %3 = MaxPool@12(%0) {kernel_shape=[1,1]} : f32[1,4,5,5]
+  %4 = MaxPool@12(%1) {kernel_shape=[1,1,1]} : f32[1,1,4,5,5]
+  %5 "a" = Add@14(%3, %2) : f32[1,4,5,5]
+  %6 "b" = Add@14(%4, %2) : f32[1,1,4,5,5]
+  %7 = MaxPool@12(%8) {kernel_shape=[2]} : f32[4,2,4]
+  %10 = MaxPool@12(%0) {kernel_shape=[4,2]} : f32[1,4,2,4]
+  %9 "c" = Add@14(%7, %10) : f32[1,4,2,4]
+})",
+    // Two programs read one accumulator, and the model returns it.
+    R"(air 1
+graph "readers"(%0 "x": f32[1,4,5]) -> (%3, %4, %2) {
+  %1 "w" = const f32[6,4,1] splat 0.5
+  %2 "acc" = Conv@11(%0, %1) : f32[1,6,5]
+  %3 "a" = Relu@14(%2) : f32[1,6,5]
+  %4 "b" = Tanh@13(%2) : f32[1,6,5]
+})",
+};
+
+Tensor ramp(const Dims& dims) {
+  std::vector<double> values(static_cast<std::size_t>(element_count(dims)));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i * 37 % 101) / 50.0 - 1.0;
+  return from_doubles(DType::F32, dims, values);
+}
+
+TEST_P(RandomNetworks, GiveWhatTheReferencesGiveInHardCases) {
+  for (const char* air : kHardCases) {
+    auto graph = ir::parse(air);
+    ASSERT_TRUE(graph.ok()) << graph.status().to_string();
+    RandomNetwork net;
+    net.graph = std::move(*graph);
+    SCOPED_TRACE(net.graph->name);
+    for (const ir::Value* v : net.graph->inputs()) net.inputs.push_back(ramp(v->type.dims()));
+    auto expected = evaluate_reference(*net.graph, net.inputs);
+    ASSERT_TRUE(expected.ok()) << expected.status().to_string();
+    net.expected = std::move(*expected);
+    check(net, GetParam());
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, RandomNetworks,
-                         testing::Values(Target{"Ascend910B3", passes::Precision::Origin, 2e-5},
-                                         Target{"Ascend310P3", passes::Precision::Origin, 2e-5},
+                         testing::Values(Target{"Ascend910B3", passes::Precision::Origin, 1e-4},
+                                         Target{"Ascend310P3", passes::Precision::Origin, 1e-4},
                                          Target{"Ascend910B3", passes::Precision::Fp16, 0.02},
                                          Target{"Ascend310P3", passes::Precision::Fp16, 0.02}),
                          [](const auto& tested) {

@@ -1,0 +1,147 @@
+#include "passes/precision.h"
+
+#include "pass_testing.h"
+
+namespace atc::passes {
+namespace {
+
+// run_pass uses the default, Precision::Fp16.
+
+TEST(Precision, WhatGoesThroughMemoryIsNarrow) {
+  expect_rewrite(
+      precision_pass(),
+      air("%0 \"x\": f32[2,4]", "%5",
+          "  %1 \"w\" = const f32[4,2] {0.5,1.0,1.5,2.0,2.5,3.0,3.5,1.0e6}\n"
+          "  %2 = atc::Fused(%0) {body=graph \"body\"(%0 \"x\": f32[2,4]) -> (%1) {\n"
+          "    %1 = Relu@14(%0) : f32[2,4]\n"
+          "  }} : f32[2,4]\n"
+          "  %5 \"y\" = atc::MatMul(%2, %1) {epilogue=graph \"epilogue\"(%0 \"acc\": f32[2,2]) -> (%0) {\n"
+          "  }} : f32[2,2]\n"),
+      // The weight beyond fp16's range is clipped; the output of the model stays fp32.
+      air("%0 \"x\": f32[2,4]", "%5",
+          "  %1 \"w\" = const f32[4,2] {0.5,1.0,1.5,2.0,2.5,3.0,3.5,1e+06}\n"
+          "  %6 \"w\" = const f16[4,2] {0.5,1.0,1.5,2.0,2.5,3.0,3.5,65504.0}\n"
+          "  %2 = atc::Fused(%0) {body=graph \"body\"(%0 \"x\": f32[2,4]) -> (%1) {\n"
+          "    %1 = Relu@14(%0) : f32[2,4]\n"
+          "  }} : f16[2,4]\n"
+          "  %5 \"y\" = atc::MatMul(%2, %6) {epilogue=graph \"epilogue\"(%0 \"acc\": f32[2,2]) -> (%0) {\n"
+          "  }} : f32[2,2]\n"));
+}
+
+constexpr const char* kFusedRelu =
+    " = atc::Fused(%0) {body=graph \"body\"(%0 \"x\": f32[2,4]) -> (%1) {\n    %1 = Relu@14(%0) : f32[2,4]\n "
+    " }} : f32[2,4]\n";
+
+/// The printed result for input %0 f32[2,4], %1 a vector program on it, then `body` with output %9.
+std::string after(const std::string& body, const std::string& inputs = "%0 \"x\": f32[2,4]") {
+  return run_pass(precision_pass(), air(inputs, "%9", std::string("  %1") + kFusedRelu + body));
+}
+
+TEST(Precision, ACubeOperandThatIsAnInputGoesThroughACast) {
+  const std::string text = run_pass(
+      precision_pass(),
+      air("%0 \"x\": f32[2,4], %1 \"z\": f32[4,2]", "%9",
+          "  %9 \"y\" = atc::MatMul(%0, %1) {epilogue=graph \"epilogue\"(%0 \"acc\": f32[2,2]) -> (%0) {\n"
+          "  }} : f32[2,2]\n"));
+  EXPECT_THAT(text, testing::HasSubstr("Cast@13(%0) {to=10} : f16[2,4]"));
+  EXPECT_THAT(text, testing::HasSubstr("Cast@13(%0) {to=10} : f16[4,2]"));
+}
+
+TEST(Precision, MoversCarryTheirData) {
+  EXPECT_THAT(after("  %2 = Transpose@13(%1) : f32[4,2]\n  %9 \"y\" = Identity@13(%2) : f32[4,2]\n"),
+              testing::HasSubstr("Transpose@13(%1) : f16[4,2]"));
+  // A concatenation has one type: its other operands are cast.
+  EXPECT_THAT(after("  %2 = Concat@13(%1, %0) {axis=0} : f32[4,4]\n  %9 \"y\" = Relu@14(%2) : f32[4,4]\n"),
+              testing::HasSubstr("Concat@13(%1, %10) {axis=0} : f16[4,4]"));
+  // Of inputs alone, nothing is narrow.
+  EXPECT_THAT(
+      after("  %2 = Transpose@13(%0) : f32[4,2]\n  %9 \"y\" = Concat@13(%2, %2) {axis=0} : f32[8,2]\n"),
+      testing::HasSubstr("Transpose@13(%0) : f32[4,2]"));
+}
+
+TEST(Precision, AMoversOutputOfTheModelIsRestored) {
+  const std::string text = after("  %9 \"y\" = Transpose@13(%1) : f32[4,2]\n");
+  EXPECT_THAT(text, testing::HasSubstr("%9 \"y/narrow\" = Transpose@13(%1) : f16[4,2]"));
+  EXPECT_THAT(text, testing::HasSubstr("%10 \"y\" = atc::Fused(%9)"));
+  EXPECT_THAT(text, testing::HasSubstr("-> (%10)"));
+}
+
+TEST(Precision, OperatorsOnTheCpuReadFp32) {
+  const std::string text = after("  %9 \"y\" = Det@11(%1) : f32[]\n");
+  EXPECT_THAT(text, testing::HasSubstr("%1 = atc::Fused(%0)"));
+  EXPECT_THAT(text, testing::HasSubstr("Cast@13(%0) {to=1} : f32[2,4]"));
+  EXPECT_THAT(text, testing::HasSubstr("Det@11(%10)"));
+}
+
+TEST(Precision, IslandsStayFp32) {
+  const std::string text = run_pass(
+      precision_pass(), air("%0 \"x\": f32[2]", "%9",
+                            "  %1 = atc::Fused(%0) {body=graph \"body\"(%0 \"x\": f32[2]) -> (%1) {\n"
+                            "    %1 = Exp@13(%0) : f32[2]\n"
+                            "  }} : f32[2]\n"
+                            "  %9 \"y\" = Identity@13(%1) : f32[2]\n"));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("f16")));
+  EXPECT_TRUE(keeps_fp32("Exp"));
+  EXPECT_FALSE(keeps_fp32("Relu"));
+}
+
+std::string program_with_constant(const std::string& constant) {
+  return air("%0 \"x\": f32[5000]", "%9",
+             "  %1 \"k\" = const " + constant +
+                 "\n"
+                 "  %9 \"y\" = atc::Fused(%0, %1) {body=graph \"body\"(%0 \"x\": f32[5000], %1 \"k\": "
+                 "f32[5000]) -> (%2) {\n"
+                 "    %2 = Add@14(%0, %1) : f32[5000]\n"
+                 "  }} : f32[5000]\n");
+}
+
+TEST(Precision, LargeConstantsOfProgramsAreNarrowWhereTheyFit) {
+  EXPECT_THAT(run_pass(precision_pass(), program_with_constant("f32[5000] splat 0.5")),
+              testing::HasSubstr("const f16[5000] splat 0.5"));
+  expect_unchanged(precision_pass(), program_with_constant("f32[5000] splat 1e+06"));
+  expect_unchanged(precision_pass(), program_with_constant("f32[1] {0.5}"));
+}
+
+TEST(Precision, TablesOfGatherAreNarrow) {
+  const std::string text = run_pass(precision_pass(), air("%0 \"i\": i64[3]", "%9",
+                                                          "  %1 \"t\" = const f32[8,2] splat 0.5\n"
+                                                          "  %2 = Gather@13(%1, %0) : f32[3,2]\n"
+                                                          "  %9 \"y\" = Transpose@13(%2) : f32[2,3]\n"));
+  EXPECT_THAT(text, testing::HasSubstr("const f16[8,2] splat 0.5"));
+  EXPECT_THAT(text, testing::HasSubstr(": f16[3,2]"));
+}
+
+TEST(Precision, OtherTypesAreNotTouched) {
+  expect_unchanged(precision_pass(), air("%0 \"x\": f64[2,4], %1 \"n\": i32[4]", "%3, %4",
+                                         "  %2 = Transpose@13(%0) : f64[4,2]\n"
+                                         "  %3 \"y\" = Transpose@13(%2) : f64[2,4]\n"
+                                         "  %4 \"z\" = Concat@13(%1, %1) {axis=0} : i32[8]\n"));
+}
+
+TEST(Precision, TheModesThatKeepTypesChangeNothing) {
+  for (const Precision precision : {Precision::Origin, Precision::Fp32, Precision::AllowFp32ToFp16}) {
+    const auto graph =
+        graph_of(air("%0 \"x\": f32[2,4]", "%9",
+                     std::string("  %1") + kFusedRelu + "  %9 \"y\" = Identity@13(%1) : f32[2,4]\n"));
+    const std::string before = ir::print(*graph);
+    PassContext context;
+    context.options.precision = precision;
+    EXPECT_EQ(precision_pass().run(*graph, context).value(), 0);
+    EXPECT_EQ(ir::print(*graph), before);
+  }
+}
+
+TEST(Precision, Bfloat16) {
+  const auto graph =
+      graph_of(air("%0 \"x\": f32[2,4]", "%9",
+                   std::string("  %1") + kFusedRelu + "  %9 \"y\" = Transpose@13(%1) : f32[4,2]\n"));
+  PassContext context;
+  context.options.precision = Precision::MixedBfloat16;
+  ASSERT_TRUE(precision_pass().run(*graph, context).ok());
+  EXPECT_EQ(ir::verify(*graph), "");
+  EXPECT_THAT(ir::print(*graph), testing::HasSubstr(": bf16[4,2]"));
+  EXPECT_EQ(precision_pass().run(*graph, context).value(), 0);
+}
+
+}  // namespace
+}  // namespace atc::passes
