@@ -22,7 +22,9 @@ bool is_narrow_integer(DType t) {
   return t == DType::I8 || t == DType::U8 || t == DType::I16 || t == DType::U16 || t == DType::U32;
 }
 
-bool has_register(const ir::Value* v) { return v != nullptr && aicore::reg_type_of(v->type.dtype).has_value(); }
+bool has_register(const ir::Value* v) {
+  return v != nullptr && aicore::reg_type_of(v->type.dtype).has_value();
+}
 
 }  // namespace
 
@@ -33,7 +35,8 @@ Dims storage_dims_of(const ir::Value* value) {
 }
 
 Status cannot_lower(const ir::Node& node, std::string why) {
-  return Status::error("E10055", "The operation is not supported. Reason: node " + node.label() + " " + std::move(why));
+  return Status::error("E10055",
+                       "The operation is not supported. Reason: node " + node.label() + " " + std::move(why));
 }
 
 StatusOr<std::vector<int>> emit_body(const ir::Graph& body, kernels::VectorProgram& program,
@@ -60,7 +63,8 @@ StatusOr<std::vector<int>> emit_body(const ir::Graph& body, kernels::VectorProgr
       int r = emitter.output(i);
       ATC_CHECK(r >= 0, "the vector form of " + node->label() + " sets no output " + std::to_string(i));
       if (is_narrow_integer(out->type.dtype))
-        r = program.emit(VecOp::WrapInt, program.type_of(r), r, -1, -1, static_cast<double>(static_cast<int>(out->type.dtype)));
+        r = program.emit(VecOp::WrapInt, program.type_of(r), r, -1, -1,
+                         static_cast<double>(static_cast<int>(out->type.dtype)));
       regs[out] = r;
     }
   }

@@ -45,7 +45,8 @@ Status join_axes(const ir::Node& node, VectorSpace& space, const Dims& axes) {
     const std::size_t a = first, b = first + 1;
     for (Dims& s : space.strides) {
       const bool joins = s[a] == s[b] * space.dims[b] || space.dims[a] == 1;
-      if (!joins && space.dims[b] != 1) return cannot_lower(node, "reduces axes that an operand does not walk as one");
+      if (!joins && space.dims[b] != 1)
+        return cannot_lower(node, "reduces axes that an operand does not walk as one");
       if (space.dims[b] == 1) s[b] = s[a];
       s.erase(s.begin() + static_cast<std::ptrdiff_t>(a));
     }
@@ -70,7 +71,9 @@ Status lower_fused(LowerContext& ctx) {
   std::vector<Operand> operands;
   auto add = [&](const ir::Value* v, Operand operand) -> Status {
     auto strides = strides_in_space(v->type.dims(), v->type.format, v->type.dtype, space.dims, format);
-    if (!strides) return cannot_lower(node, "has an operand in " + ir::to_string(v->type) + " that does not fit its format");
+    if (!strides)
+      return cannot_lower(node,
+                          "has an operand in " + ir::to_string(v->type) + " that does not fit its format");
     space.strides.push_back(std::move(*strides));
     space.offsets.push_back(0);
     operands.push_back(operand);

@@ -1,6 +1,5 @@
-#include "kernels/cube_conv.h"
-
 #include "atc/base/math.h"
+#include "kernels/cube_conv.h"
 #include "ops/conv_address.h"
 #include "ops/epilogue.h"
 #include "ops/families.h"
@@ -72,8 +71,11 @@ Status lower_conv(LowerContext& ctx) {
   const Dims out(yd.begin() + 2, yd.end());
   const std::size_t rank = out.size();
   const Dims ones(rank, 1);
-  Window w{three(Dims(wd.begin() + 2, wd.end()), 1), three(node.attrs.get_ints("strides", ones), 1),
-           three(node.attrs.get_ints("dilations", ones), 1), {}, three(out, 1)};
+  Window w{three(Dims(wd.begin() + 2, wd.end()), 1),
+           three(node.attrs.get_ints("strides", ones), 1),
+           three(node.attrs.get_ints("dilations", ones), 1),
+           {},
+           three(out, 1)};
   const Dims pads = node.attrs.get_ints("pads", Dims(2 * rank, 0));
   w.pad = three(Dims(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(rank)), 0);
 
@@ -91,7 +93,8 @@ Status lower_conv(LowerContext& ctx) {
   } else {
     for (std::int64_t d = 0; d < std::min(w.stride[0], w.out[0]); ++d)
       for (std::int64_t h = 0; h < std::min(w.stride[1], w.out[1]); ++h)
-        for (std::int64_t v = 0; v < std::min(w.stride[2], w.out[2]); ++v) s.phases.push_back(transposed_phase(w, {d, h, v}));
+        for (std::int64_t v = 0; v < std::min(w.stride[2], w.out[2]); ++v)
+          s.phases.push_back(transposed_phase(w, {d, h, v}));
   }
   ATC_ASSIGN(Epilogue e, make_epilogue(ctx, 2));
   for (const ir::Value* v : e.values) s.epilogue_operands.push_back(conv_address(v, yd));

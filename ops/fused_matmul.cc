@@ -39,7 +39,9 @@ void merge_batches(MatMulSpec& s) {
   while (!s.batch.empty()) {
     const std::int64_t count = s.batch.back();
     if (s.b.batch_strides.back() != 0 && count != 1) return;
-    auto joins = [&](const MatrixAddress& a) { return count == 1 || a.batch_strides.back() == s.m * a.row_stride; };
+    auto joins = [&](const MatrixAddress& a) {
+      return count == 1 || a.batch_strides.back() == s.m * a.row_stride;
+    };
     if (!joins(s.a)) return;
     for (const MatrixAddress& a : s.epilogue_operands)
       if (!joins(a)) return;

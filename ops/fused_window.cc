@@ -4,8 +4,8 @@
 #include "ops/epilogue.h"
 #include "ops/families.h"
 
-// atc::MaxPool, atc::AveragePool: input X; atc::DepthwiseConv: inputs X and W (constant [C1, taps, 16]); all on
-// NC1HWC0, followed by what the epilogue reads.
+// atc::MaxPool, atc::AveragePool: input X; atc::DepthwiseConv: inputs X and W (constant [C1, taps, 16]); all
+// on NC1HWC0, followed by what the epilogue reads.
 namespace atc::ops {
 
 namespace {
@@ -19,10 +19,14 @@ Status lower_window(LowerContext& ctx) {
   const Dims xd = x->type.dims(), yd = node.output(0)->type.dims();
   const std::size_t rank = xd.size() - 2;
   const bool depthwise = node.op_type == "DepthwiseConv";
-  const Dims ones(rank, 1), kernel = node.attrs.get_ints("kernel_shape", ones), strides = node.attrs.get_ints("strides", ones),
-             dilations = node.attrs.get_ints("dilations", ones), pads = node.attrs.get_ints("pads", Dims(2 * rank, 0));
+  const Dims ones(rank, 1), kernel = node.attrs.get_ints("kernel_shape", ones),
+                            strides = node.attrs.get_ints("strides", ones),
+                            dilations = node.attrs.get_ints("dilations", ones),
+                            pads = node.attrs.get_ints("pads", Dims(2 * rank, 0));
   WindowSpec s;
-  s.kind = depthwise ? WindowKind::Depthwise : node.op_type == "MaxPool" ? WindowKind::Max : WindowKind::Average;
+  s.kind = depthwise                   ? WindowKind::Depthwise
+           : node.op_type == "MaxPool" ? WindowKind::Max
+                                       : WindowKind::Average;
   s.include_pad = node.attrs.get_int("count_include_pad", 0) != 0;
   s.batch = xd[0];
   s.c1 = ceil_div(xd[1], 16);

@@ -155,7 +155,9 @@ std::optional<Dims> vector_axes(const ir::Node& node) {
   return axes;
 }
 
-bool accepts_float(const ir::Node& node) { return aicore::reg_type_of(node.input(0)->type.dtype) == RegType::F32; }
+bool accepts_float(const ir::Node& node) {
+  return aicore::reg_type_of(node.input(0)->type.dtype) == RegType::F32;
+}
 
 /// The mean over the normalized axes, one value a row.
 VectorEmitter::Reg mean_of(VectorEmitter& e, VectorEmitter::Reg x) {
@@ -165,7 +167,8 @@ VectorEmitter::Reg mean_of(VectorEmitter& e, VectorEmitter::Reg x) {
 
 /// 1 / sqrt(mean(x^2) + epsilon).
 VectorEmitter::Reg inverse_root_mean_square(VectorEmitter& e, VectorEmitter::Reg x) {
-  const auto epsilon = e.constant(RegType::F32, static_cast<double>(e.node().attrs.get_float("epsilon", 1e-5F)));
+  const auto epsilon =
+      e.constant(RegType::F32, static_cast<double>(e.node().attrs.get_float("epsilon", 1e-5F)));
   return e.unary(VecOp::Rsqrt, e.binary(VecOp::Add, mean_of(e, e.binary(VecOp::Mul, x, x)), epsilon));
 }
 

@@ -27,7 +27,8 @@ Status emit_copy(LowerContext& ctx, const Dims& dims, const Box& from, const Box
   s.dst_offset = to.offset;
   s.dst_strides = to.strides;
   const ir::Node& n = ctx.node();
-  return emit_copies(ctx, n.input(0)->type.dtype, {std::move(s)}, {ctx.read(n.input(0)), ctx.write(n.output(0))});
+  return emit_copies(ctx, n.input(0)->type.dtype, {std::move(s)},
+                     {ctx.read(n.input(0)), ctx.write(n.output(0))});
 }
 
 bool is_copyable(DType dtype) {

@@ -24,7 +24,7 @@ struct AttrSpec {
   std::string_view name;
   AttrKind kind = AttrKind::Int;
   bool required = false;
-  int since = 1;          ///< opset versions in which the attribute exists
+  int since = 1;  ///< opset versions in which the attribute exists
   int until = INT_MAX;
 };
 
@@ -105,8 +105,8 @@ class EvalContext {
 struct OpDef {
   std::string_view name;
   std::string_view domain = {};
-  int since = 1;           ///< first opset version of this definition
-  int until = INT_MAX;     ///< last one
+  int since = 1;        ///< first opset version of this definition
+  int until = INT_MAX;  ///< last one
   std::vector<AttrSpec> attrs = {};
   Arity inputs = {1, 1};
   Arity outputs = {1, 1};
@@ -125,7 +125,7 @@ struct OpDef {
   Status (*lower)(LowerContext&) = nullptr;
   /// True when `lower` handles this node (dtype, rank, static shapes); null: always.
   bool (*lowers)(const ir::Node&) = nullptr;
-  bool foldable = true;      ///< false: random, or state; never constant folded
+  bool foldable = true;  ///< false: random, or state; never constant folded
 };
 
 /// Filled once from the explicit list in registry.cc.
@@ -135,9 +135,7 @@ class Registry {
   void add(OpDef def);
   /// The definition for a node's type, domain and version; null when there is none.
   const OpDef* find(std::string_view domain, std::string_view name, int version) const;
-  const OpDef* find(const ir::Node& node) const {
-    return find(node.domain, node.op_type, node.version);
-  }
+  const OpDef* find(const ir::Node& node) const { return find(node.domain, node.op_type, node.version); }
   /// All definitions, sorted by domain, name, version.
   std::vector<const OpDef*> all() const;
 

@@ -247,7 +247,8 @@ std::optional<Dims> vector_axes(const ir::Node& node) {
 double reduced_count(const ir::Node& node) {
   const Dims axes = *vector_axes(node);
   double count = 1;
-  for (std::int64_t a : axes) count *= static_cast<double>(node.input(0)->type.dims()[static_cast<std::size_t>(a)]);
+  for (std::int64_t a : axes)
+    count *= static_cast<double>(node.input(0)->type.dims()[static_cast<std::size_t>(a)]);
   return count;
 }
 
@@ -295,7 +296,9 @@ Status vector_log_sum_exp(VectorEmitter& e) {
 }
 
 /// Roots and logarithms are the vector unit's in f32 only; B8 has extrema only.
-bool accepts_float(const ir::Node& node) { return aicore::reg_type_of(node.input(0)->type.dtype) == RegType::F32; }
+bool accepts_float(const ir::Node& node) {
+  return aicore::reg_type_of(node.input(0)->type.dtype) == RegType::F32;
+}
 bool accepts_number(const ir::Node& node) { return node.input(0)->type.dtype != DType::Bool; }
 bool accepts_all(const ir::Node&) { return true; }
 
@@ -307,8 +310,8 @@ StatusOr<Dims> reduction_axes(const ir::Node& node, const Tensor* axes_input, st
 
 void register_reduce(Registry& registry) {
   const auto add = [&](std::string_view name, Status (*infer)(InferContext&),
-                       Status (*reference)(EvalContext&),
-                       Status (*vector)(VectorEmitter&), bool (*accepts)(const ir::Node&), int axes_input_since) {
+                       Status (*reference)(EvalContext&), Status (*vector)(VectorEmitter&),
+                       bool (*accepts)(const ir::Node&), int axes_input_since) {
     registry.add({.name = name,
                   .until = axes_input_since - 1,
                   .attrs = {{"axes", AttrKind::Ints}, {"keepdims", AttrKind::Int}},
@@ -331,10 +334,13 @@ void register_reduce(Registry& registry) {
   add("ReduceL2", infer_reduce, reference_reduce<L2>, vector_l2, accepts_float, 18);
   add("ReduceLogSum", infer_reduce, reference_reduce<LogSum>, vector_log_sum, accepts_float, 18);
   add("ReduceLogSumExp", infer_reduce, reference_reduce<LogSumExp>, vector_log_sum_exp, accepts_float, 18);
-  add("ReduceMax", infer_reduce_extremum, reference_reduce<Extremum<true>>, vector_extremum<VecOp::ReduceMax>, accepts_all, 18);
+  add("ReduceMax", infer_reduce_extremum, reference_reduce<Extremum<true>>, vector_extremum<VecOp::ReduceMax>,
+      accepts_all, 18);
   add("ReduceMean", infer_reduce, reference_reduce<Mean>, vector_mean, accepts_number, 18);
-  add("ReduceMin", infer_reduce_extremum, reference_reduce<Extremum<false>>, vector_extremum<VecOp::ReduceMin>, accepts_all, 18);
-  add("ReduceProd", infer_reduce, reference_reduce<Prod>, vector_extremum<VecOp::ReduceProd>, accepts_number, 18);
+  add("ReduceMin", infer_reduce_extremum, reference_reduce<Extremum<false>>,
+      vector_extremum<VecOp::ReduceMin>, accepts_all, 18);
+  add("ReduceProd", infer_reduce, reference_reduce<Prod>, vector_extremum<VecOp::ReduceProd>, accepts_number,
+      18);
   add("ReduceSum", infer_reduce, reference_reduce<Sum>, vector_sum, accepts_number, 13);
   add("ReduceSumSquare", infer_reduce, reference_reduce<SumSquare>, vector_sum_square, accepts_number, 18);
 }

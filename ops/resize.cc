@@ -1,15 +1,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/interpolate.h"
 #include "ops/axis_view.h"
 #include "ops/families.h"
 #include "ops/infer_checks.h"
 #include "ops/integer_math.h"
+#include "ops/move.h"
 #include "ops/reference_util.h"
 #include "ops/resize_geometry.h"
 #include "ops/shape_value.h"
-#include "kernels/interpolate.h"
-#include "ops/move.h"
 
 namespace atc::ops {
 
@@ -234,7 +234,8 @@ Status reference_resize(EvalContext& ctx) {
 std::optional<std::vector<AxisTaps>> constant_taps(const ir::Node& node, std::vector<ResizeAxis>* found) {
   if (!parameters_are_constant(node, 1)) return std::nullopt;
   std::vector<const Tensor*> inputs;
-  for (const ir::Value* v : node.inputs()) inputs.push_back(v != nullptr && v->is_constant() ? &v->constant() : nullptr);
+  for (const ir::Value* v : node.inputs())
+    inputs.push_back(v != nullptr && v->is_constant() ? &v->constant() : nullptr);
   const EvalContext ctx(node, std::move(inputs));
   const auto request = request_of(ctx);
   const auto options = resize_options(node);
@@ -244,14 +245,16 @@ std::optional<std::vector<AxisTaps>> constant_taps(const ir::Node& node, std::ve
   std::vector<AxisTaps> taps;
   for (const ResizeAxis& axis : *axes) {
     taps.push_back(axis_taps(axis, *options));
-    if (std::find(taps.back().index.begin(), taps.back().index.end(), -1) != taps.back().index.end()) return std::nullopt;
+    if (std::find(taps.back().index.begin(), taps.back().index.end(), -1) != taps.back().index.end())
+      return std::nullopt;
   }
   if (found != nullptr) *found = *axes;
   return taps;
 }
 
 bool lowers_resize(const ir::Node& node) {
-  return aicore::reg_type_of(node.input(0)->type.dtype) == aicore::RegType::F32 && constant_taps(node, nullptr).has_value();
+  return aicore::reg_type_of(node.input(0)->type.dtype) == aicore::RegType::F32 &&
+         constant_taps(node, nullptr).has_value();
 }
 
 /// One task an axis, each on what the one before has left.
@@ -285,10 +288,12 @@ Status lower_resize(LowerContext& ctx) {
     const kernels::Operand to =
         k + 1 == steps.size()
             ? ctx.write(n.output(0))
-            : ctx.workspace(dtype, static_cast<std::int64_t>(byte_size(dtype, static_cast<std::size_t>(element_count(dims)))));
+            : ctx.workspace(dtype, static_cast<std::int64_t>(
+                                       byte_size(dtype, static_cast<std::size_t>(element_count(dims)))));
     ATC_ASSIGN(kernels::Task task,
-               kernels::make_interpolate(s, {from, ctx.constant(name + "_index", std::move(index).freeze()),
-                                             ctx.constant(name + "_weight", std::move(weight).freeze()), to},
+               kernels::make_interpolate(s,
+                                         {from, ctx.constant(name + "_index", std::move(index).freeze()),
+                                          ctx.constant(name + "_weight", std::move(weight).freeze()), to},
                                          ctx.chip()));
     ctx.emit(std::move(task));
     from = to;

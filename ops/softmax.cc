@@ -126,7 +126,8 @@ Status vector_log_softmax(VectorEmitter& e) {
 
 void register_softmax(Registry& registry) {
   const std::vector<AttrSpec> attrs = {{"axis", AttrKind::Int}};
-  const auto add = [&](std::string_view name, Status (*reference)(EvalContext&), Status (*vector)(VectorEmitter&)) {
+  const auto add = [&](std::string_view name, Status (*reference)(EvalContext&),
+                       Status (*vector)(VectorEmitter&)) {
     OpDef def{.name = name,
               .until = 12,
               .attrs = attrs,

@@ -41,7 +41,8 @@ Status lower_trans_data(LowerContext& ctx) {
     s.dims = extent;
     s.src_strides = to_blocked ? nd : blocked;
     s.dst_strides = to_blocked ? blocked : nd;
-    const std::int64_t nd_offset = first_block * b.c0 * b.spatial, blocked_offset = first_block * b.spatial * b.c0;
+    const std::int64_t nd_offset = first_block * b.c0 * b.spatial,
+                       blocked_offset = first_block * b.spatial * b.c0;
     s.src_offset = to_blocked ? nd_offset : blocked_offset;
     s.dst_offset = to_blocked ? blocked_offset : nd_offset;
     segments.push_back(std::move(s));

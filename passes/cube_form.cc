@@ -79,7 +79,8 @@ bool convolution(Graph& g, Node& n, const soc::Chip* chip) {
   const Dims xd = x->type.dims(), wd = w->type.dims(), out = n.output(0)->type.dims();
   if (xd.size() < 3 || xd.size() > 5) return false;
   const Dims spatial = ops::spatial_dims(*x->type.shape), kernel = ops::spatial_dims(*w->type.shape);
-  auto geometry = transposed ? ops::conv_transpose_geometry(n, spatial, kernel) : ops::conv_geometry(n, spatial, kernel);
+  auto geometry =
+      transposed ? ops::conv_transpose_geometry(n, spatial, kernel) : ops::conv_geometry(n, spatial, kernel);
   if (!geometry.ok()) return false;
   const std::int64_t group = n.attrs.get_int("group", 1);
   const bool depthwise = !transposed && group == xd[1] && wd[0] == group && group > 1;
@@ -137,7 +138,8 @@ StatusOr<int> run(Graph& graph, PassContext& context) {
 }  // namespace
 
 Pass cube_form_pass() {
-  return {"cube-form", "", "convolutions, matrix products and pools take the form that carries an epilogue", run};
+  return {"cube-form", "", "convolutions, matrix products and pools take the form that carries an epilogue",
+          run};
 }
 
 }  // namespace atc::passes

@@ -21,10 +21,7 @@ std::vector<Pass> canonical_passes() {
       // What no output needs must not be typed, let alone refused.
       dead_code_pass(),
 
-      constant_folding_pass(),
-      infer_shapes_pass(),
-      identity_removal_pass(),
-      common_subexpression_pass(),
+      constant_folding_pass(), infer_shapes_pass(), identity_removal_pass(), common_subexpression_pass(),
       dead_code_pass(),
   };
 }

@@ -120,8 +120,8 @@ void Core::scalar(Cycle cycles) {
 Cycle Core::gm_cycles(const Gm& gm, std::int64_t blocks, std::int64_t block_bytes, bool write) const {
   // The chip's total is what all its cores move at their own rate; fewer active cores leave the rate of
   // one core as it is (a core cannot move more than its own ports do).
-  const int rate = gm.in_l2 ? (write ? chip_.ub_write_l2 : chip_.l2_read)
-                            : (write ? chip_.ub_write_ddr : chip_.ddr_read);
+  const int rate =
+      gm.in_l2 ? (write ? chip_.ub_write_l2 : chip_.l2_read) : (write ? chip_.ub_write_ddr : chip_.ddr_read);
   const std::int64_t moved = blocks * round_up(block_bytes, kBurst);
   return kIssue + kGmLatency / 8 + ceil_div(moved, std::max(rate, 1)) + blocks / 4;
 }
@@ -230,7 +230,8 @@ void Core::fill(Buffer& dst, std::int64_t offset, std::int64_t count, int bytes_
   if (computes()) {
     std::byte* p = writable(dst) + offset;
     bool zero = true;
-    for (int i = 0; i < bytes_each; ++i) zero = zero && static_cast<const std::byte*>(value)[i] == std::byte{0};
+    for (int i = 0; i < bytes_each; ++i)
+      zero = zero && static_cast<const std::byte*>(value)[i] == std::byte{0};
     if (zero) {
       std::memset(p, 0, static_cast<std::size_t>(count * bytes_each));
     } else if (bytes_each == 4) {
@@ -291,7 +292,8 @@ void Core::copy_ub(Buffer& dst, std::int64_t dst_offset, Buffer& src, std::int64
   if (timing_) {
     const bool strided = src_col_stride != 1 || dst_col_stride != 1;
     // A transposition goes through 16 x 16 blocks of 16-bit lanes (TransDataTo5HD): two passes.
-    const Cycle work = strided ? 2 * ceil_div(rows * cols * e, 64) : rows * ceil_div(cols * e, chip_.vector_bytes);
+    const Cycle work =
+        strided ? 2 * ceil_div(rows * cols * e, 64) : rows * ceil_div(cols * e, chip_.vector_bytes);
     issue(Pipe::V, kIssue + work, strided ? "TransDataTo5HD" : "Copy", rows * cols * e, {&src}, {&dst});
   }
 }

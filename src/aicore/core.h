@@ -46,11 +46,11 @@ struct Buffer {
   Memory memory = Memory::UB;
   std::int64_t offset = 0;
   std::int64_t bytes = 0;
-  std::byte* own = nullptr;   ///< the buffer's place in the simulated memory
-  std::byte* data = nullptr;  ///< where its contents are: `own`, or an alias of Global Memory
+  std::byte* own = nullptr;      ///< the buffer's place in the simulated memory
+  std::byte* data = nullptr;     ///< where its contents are: `own`, or an alias of Global Memory
   std::byte* pending = nullptr;  ///< where the next instruction that writes the buffer puts its result
-  Cycle written = 0;          ///< end of the last write
-  Cycle read = 0;             ///< end of the last read
+  Cycle written = 0;             ///< end of the last write
+  Cycle read = 0;                ///< end of the last read
   template <class T>
   T* as() const {
     return reinterpret_cast<T*>(data);
@@ -97,16 +97,16 @@ struct RowMap {
   std::vector<int> tap_h, tap_w;         ///< displacement of each tap; empty without a plane
   int height = 0, width = 0;             ///< the input plane (rows relative to the tile's first)
   std::int64_t k1_stride = 0;
-  int k1 = 1;                            ///< C0 blocks of the reduction in this tile
-  int k_last = 16;                       ///< valid lanes of the last one
-  std::vector<std::int64_t> b_tap;       ///< fractal index of each tap within one k1 of B
-  std::int64_t b_k1_stride = 1;          ///< fractals from one k1 to the next in B
+  int k1 = 1;                       ///< C0 blocks of the reduction in this tile
+  int k_last = 16;                  ///< valid lanes of the last one
+  std::vector<std::int64_t> b_tap;  ///< fractal index of each tap within one k1 of B
+  std::int64_t b_k1_stride = 1;     ///< fractals from one k1 to the next in B
   int rows() const { return static_cast<int>(base.size()); }
   int taps() const { return static_cast<int>(tap_offset.size()); }
 };
 
-/// A tile of a gather: dst[o][j][i] = data[o][row(j)][i], dst dense. An index below zero counts from the end of
-/// the axis; one out of range gives zeros.
+/// A tile of a gather: dst[o][j][i] = data[o][row(j)][i], dst dense. An index below zero counts from the end
+/// of the axis; one out of range gives zeros.
 struct GatherTile {
   int element_bytes = 4;
   std::int64_t outer = 1, count = 1, inner = 1;
@@ -115,8 +115,8 @@ struct GatherTile {
   std::int64_t row_stride = 0;
 };
 
-/// A tile of an interpolation, f32: dst[o][j][i] = sum over t of weight[j][t] * src[o][index[j][t] - first][i].
-/// Taps of weight zero are not read.
+/// A tile of an interpolation, f32: dst[o][j][i] = sum over t of weight[j][t] * src[o][index[j][t] -
+/// first][i]. Taps of weight zero are not read.
 struct InterpolateTile {
   std::int64_t outer = 1, count = 1, inner = 1, taps = 1;
   std::int64_t first = 0, rows = 1;  ///< rows of the axis that src holds
@@ -185,7 +185,8 @@ class Core {
   /// stored in 16 bits. `element` is where the tile's first plane begins.
   WindowPatch load_window(Buffer& patch, Buffer& staging, const Gm& src, std::int64_t element, DType dtype,
                           const WindowTile& tile);
-  /// acc[plane][pixel][16] = the windows over the patch; weights [plane][tap][16] and bias [plane][16] are f32.
+  /// acc[plane][pixel][16] = the windows over the patch; weights [plane][tap][16] and bias [plane][16] are
+  /// f32.
   void window(Buffer& acc, const WindowPatch& patch, Buffer* weights, Buffer* bias, const WindowTile& tile);
 
   /// Interpolation within UB (interpolate_unit.cc). Throws InternalError when an index (i32) names a row that
@@ -207,8 +208,8 @@ class Core {
   void cast_out(Buffer& dst, DType to, Buffer& src, RegType from, std::int64_t count);
   /// UB to UB with element strides: dst[i * dst_stride + j] = src[i * src_stride + j * src_step].
   void copy_ub(Buffer& dst, std::int64_t dst_offset, Buffer& src, std::int64_t src_offset, int element_bytes,
-               std::int64_t rows, std::int64_t cols, std::int64_t dst_row_stride,
-               std::int64_t src_row_stride, std::int64_t src_col_stride, std::int64_t dst_col_stride = 1);
+               std::int64_t rows, std::int64_t cols, std::int64_t dst_row_stride, std::int64_t src_row_stride,
+               std::int64_t src_col_stride, std::int64_t dst_col_stride = 1);
 
   // S ----------------------------------------------------------------------------------------------
   /// Reads an index (i32 or i64) of Global Memory on the scalar pipe. In a dry run gives 0.
@@ -229,8 +230,9 @@ class Core {
                          int cols, std::int64_t row_stride);
   /// A from an NC1HWC0 tensor: `c1` slabs, `c1_stride` elements apart, of `rows` stretches of `row_elements`,
   /// `row_stride` apart. In the result rows are plane_pitch() apart.
-  CubeTile load_plane(Buffer& l1, const Gm& src, std::int64_t element_offset, DType dtype, int c1, std::int64_t rows,
-                      std::int64_t row_elements, std::int64_t row_stride, std::int64_t c1_stride);
+  CubeTile load_plane(Buffer& l1, const Gm& src, std::int64_t element_offset, DType dtype, int c1,
+                      std::int64_t rows, std::int64_t row_elements, std::int64_t row_stride,
+                      std::int64_t c1_stride);
   /// Elements from one row to the next in what load_plane gives: dense, but Fast mode leaves f32 in place.
   std::int64_t plane_pitch(DType dtype, std::int64_t row_elements, std::int64_t row_stride) const {
     return values_ == Values::Fast && dtype == DType::F32 ? row_stride : row_elements;
@@ -265,7 +267,8 @@ class Core {
                    const Gm& src, std::int64_t src_element, Buffer& load, Buffer& store);
   void expand_window_load(Buffer& patch, Buffer& staging, const Gm& src, std::int64_t element, DType dtype,
                           const WindowTile& tile);
-  void window_rows(Buffer& acc, const WindowPatch& patch, Buffer* weights, Buffer* bias, const WindowTile& tile);
+  void window_rows(Buffer& acc, const WindowPatch& patch, Buffer* weights, Buffer* bias,
+                   const WindowTile& tile);
   CubeTile loaded(Buffer& l1, const Gm& src, DType dtype, std::int64_t blocks, std::int64_t block_elements,
                   std::int64_t elements);
   void expand_product(Buffer& l0c, CubeBuffers& l0, const CubeTile& a, const RowMap& rows, const CubeTile& b,

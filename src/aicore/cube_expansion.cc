@@ -34,11 +34,10 @@ float element(const std::byte* p, DType dtype) {
   }
 }
 
-
 }  // namespace
 
-void Core::expand_product(Buffer& l0c, CubeBuffers& l0, const CubeTile& a, const RowMap& map, const CubeTile& b,
-                          DType dtype, int panels, int k_slice, bool accumulate) {
+void Core::expand_product(Buffer& l0c, CubeBuffers& l0, const CubeTile& a, const RowMap& map,
+                          const CubeTile& b, DType dtype, int panels, int k_slice, bool accumulate) {
   const std::int64_t e = bit_width(dtype) / 8;
   const int m = map.rows();
   const std::int64_t m16 = round_up(m, 16);
@@ -47,7 +46,8 @@ void Core::expand_product(Buffer& l0c, CubeBuffers& l0, const CubeTile& a, const
   const bool literal = values_ == Values::Literal;
   // A cube step takes 16 x 16 x 16 of fp16; fp32 has a quarter of the rate (on chips without fp32 in the
   // cube as the simulator's named extension).
-  const Cycle fractal_cycles = std::max<std::int64_t>(1, 4096 / chip_.cube_macs_f16) * (dtype == DType::F32 ? 4 : 1);
+  const Cycle fractal_cycles =
+      std::max<std::int64_t>(1, 4096 / chip_.cube_macs_f16) * (dtype == DType::F32 ? 4 : 1);
 
   for (int s0 = 0; s0 < steps; s0 += k_slice) {
     const int count = std::min(k_slice, steps - s0);
@@ -56,10 +56,10 @@ void Core::expand_product(Buffer& l0c, CubeBuffers& l0, const CubeTile& a, const
     l0.next ^= 1;
     const std::int64_t a_bytes = m16 * count * 16 * e;
     const std::int64_t b_bytes = std::int64_t{panels} * count * 256 * e;
-    ATC_CHECK(a_bytes <= l0a.bytes, "L0A slice of " + std::to_string(a_bytes) + " bytes beyond its buffer of " +
-                                        std::to_string(l0a.bytes));
-    ATC_CHECK(b_bytes <= l0b.bytes, "L0B slice of " + std::to_string(b_bytes) + " bytes beyond its buffer of " +
-                                        std::to_string(l0b.bytes));
+    ATC_CHECK(a_bytes <= l0a.bytes, "L0A slice of " + std::to_string(a_bytes) +
+                                        " bytes beyond its buffer of " + std::to_string(l0a.bytes));
+    ATC_CHECK(b_bytes <= l0b.bytes, "L0B slice of " + std::to_string(b_bytes) +
+                                        " bytes beyond its buffer of " + std::to_string(l0b.bytes));
     if (literal) {
       std::memset(l0a.own, 0, static_cast<std::size_t>(a_bytes));
       for (int i = 0; i < count; ++i) {
@@ -73,7 +73,8 @@ void Core::expand_product(Buffer& l0c, CubeBuffers& l0, const CubeTile& a, const
                static_cast<unsigned>(map.row_w[ri] + map.tap_w[t]) >= static_cast<unsigned>(map.width)))
             continue;
           const std::int64_t from = map.base[ri] + k1 * map.k1_stride + map.tap_offset[t];
-          std::memcpy(l0a.own + (i * m16 + r) * 16 * e, a.data + from * e, static_cast<std::size_t>(valid * e));
+          std::memcpy(l0a.own + (i * m16 + r) * 16 * e, a.data + from * e,
+                      static_cast<std::size_t>(valid * e));
         }
         const std::int64_t fractal = k1 * map.b_k1_stride + map.b_tap[t];
         for (int p = 0; p < panels; ++p)

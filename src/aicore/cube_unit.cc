@@ -24,9 +24,9 @@ const CubeTable& cube_table() {
 void Core::l1_product(Buffer& l0c, CubeBuffers& l0, const CubeTile& a, const RowMap& rows, const CubeTile& b,
                       DType dtype, int panels, int k_slice, bool accumulate, bool row_major) {
   const std::int64_t m16 = round_up(rows.rows(), 16);
-  ATC_CHECK(m16 * panels * 16 * 4 <= l0c.bytes,
-            "L0C tile of " + std::to_string(m16 * panels * 64) + " bytes beyond its buffer of " +
-                std::to_string(l0c.bytes));
+  ATC_CHECK(m16 * panels * 16 * 4 <= l0c.bytes, "L0C tile of " + std::to_string(m16 * panels * 64) +
+                                                    " bytes beyond its buffer of " +
+                                                    std::to_string(l0c.bytes));
   if (timing_ || values_ == Values::Literal)
     expand_product(l0c, l0, a, rows, b, dtype, panels, k_slice, accumulate);
   if (values_ == Values::Fast) fast_product(l0c, a, rows, b, panels, accumulate, row_major);
@@ -42,7 +42,8 @@ void Core::fast_product(Buffer& l0c, const CubeTile& a, const RowMap& map, const
   for (int k1 = 0, s = 0; k1 < map.k1; ++k1)
     for (int t = 0; t < taps; ++t, ++s) {
       step_k_[static_cast<std::size_t>(s)] = static_cast<std::uint8_t>(k1 + 1 == map.k1 ? map.k_last : 16);
-      step_b_[static_cast<std::size_t>(s)] = (k1 * map.b_k1_stride + map.b_tap[static_cast<std::size_t>(t)]) * 256;
+      step_b_[static_cast<std::size_t>(s)] =
+          (k1 * map.b_k1_stride + map.b_tap[static_cast<std::size_t>(t)]) * 256;
     }
   row_pointers_.resize(static_cast<std::size_t>(steps) * kTileRows);
 
@@ -78,8 +79,9 @@ void Core::fast_product(Buffer& l0c, const CubeTile& a, const RowMap& map, const
           const int dh = map.tap_h[ti], dw = map.tap_w[ti];
           for (int r = 0; r < count; ++r) {
             const std::size_t ri = first_row + static_cast<std::size_t>(r);
-            const bool inside = static_cast<unsigned>(map.row_h[ri] + dh) < static_cast<unsigned>(map.height) &&
-                                static_cast<unsigned>(map.row_w[ri] + dw) < static_cast<unsigned>(map.width);
+            const bool inside =
+                static_cast<unsigned>(map.row_h[ri] + dh) < static_cast<unsigned>(map.height) &&
+                static_cast<unsigned>(map.row_w[ri] + dw) < static_cast<unsigned>(map.width);
             *p++ = inside ? tap + map.base[ri] : kZeros;
           }
         }
@@ -104,7 +106,8 @@ void Core::fast_product(Buffer& l0c, const CubeTile& a, const RowMap& map, const
   l0c.data = l0c.own;
 }
 
-void Core::fixpipe(Buffer& ub, Buffer& l0c, int m, int row0, int rows, int panel, int panels, bool row_major) {
+void Core::fixpipe(Buffer& ub, Buffer& l0c, int m, int row0, int rows, int panel, int panels,
+                   bool row_major) {
   const std::int64_t width = row_major ? std::int64_t{panels} * 16 : 16;
   const std::int64_t bytes = rows * width * 4;
   ATC_CHECK(bytes <= ub.bytes, "Fixpipe of " + std::to_string(bytes) + " bytes beyond its UB buffer of " +

@@ -17,13 +17,13 @@ int reg_bytes(RegType t);
 
 /// Operations of a vector program: dst = op(a, b, c).
 enum class VecOp : std::uint8_t {
-  Load,   ///< dst = operand[a] at the tile's position
-  Store,  ///< operand[dst] = register a
-  Const,  ///< dst = imm (a scalar register)
-  Acc,    ///< dst = the accumulator tile of a cube or window kernel (epilogue programs only)
-  Cast,   ///< dst = a converted to type; F32 to integers truncates toward zero; any to B8 is a != 0
-  Round16,   ///< dst = a rounded to fp16 (a rounding point)
-  WrapInt,   ///< dst = a wrapped to the narrow integer dtype whose number is imm
+  Load,     ///< dst = operand[a] at the tile's position
+  Store,    ///< operand[dst] = register a
+  Const,    ///< dst = imm (a scalar register)
+  Acc,      ///< dst = the accumulator tile of a cube or window kernel (epilogue programs only)
+  Cast,     ///< dst = a converted to type; F32 to integers truncates toward zero; any to B8 is a != 0
+  Round16,  ///< dst = a rounded to fp16 (a rounding point)
+  WrapInt,  ///< dst = a wrapped to the narrow integer dtype whose number is imm
   // binary, F32 / I32 / I64 (integer Div truncates as C, x/0 = 0; Mod is ONNX's, sign of b; FMod sign of a)
   Add,
   Sub,

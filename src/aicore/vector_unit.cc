@@ -74,8 +74,9 @@ void Core::vector(VecOp op, RegType type, VecRef dst, VecRef a, VecRef b, VecRef
       for (std::int64_t i = 0; i < lane_count(a.lanes, rows, cols); ++i) d[i] = to_float(to_half(s[i]));
       done = true;
     } else {
-      done = table.elementwise(op, is_comparison(op) || op == VecOp::IsNaN || op == VecOp::IsInf ? operand_type : type,
-                               out, oa, ob, oc, imm, r, n);
+      done = table.elementwise(
+          op, is_comparison(op) || op == VecOp::IsNaN || op == VecOp::IsInf ? operand_type : type, out, oa,
+          ob, oc, imm, r, n);
     }
     ATC_CHECK(done, "the vector unit has no " + std::string(name(op)) + " for this type");
   }
@@ -83,9 +84,11 @@ void Core::vector(VecOp op, RegType type, VecRef dst, VecRef a, VecRef b, VecRef
     const std::int64_t bytes = std::max<std::int64_t>(size, reg_bytes(operand_type));
     std::int64_t repeats = ceil_div(r * n * bytes, chip_.vector_bytes);
     // A row-wise operand needs Brcb (8 scalars a repeat) and one repeat list a row.
-    if (dst.lanes == Lanes::Full && (a.lanes != dst.lanes || b.lanes != dst.lanes) && n * bytes % chip_.vector_bytes != 0)
+    if (dst.lanes == Lanes::Full && (a.lanes != dst.lanes || b.lanes != dst.lanes) &&
+        n * bytes % chip_.vector_bytes != 0)
       repeats = r * ceil_div(n * bytes, chip_.vector_bytes);
-    if (dst.lanes == Lanes::Full && (a.lanes == Lanes::PerRow || b.lanes == Lanes::PerRow)) repeats += ceil_div(r, 8);
+    if (dst.lanes == Lanes::Full && (a.lanes == Lanes::PerRow || b.lanes == Lanes::PerRow))
+      repeats += ceil_div(r, 8);
     issue(Pipe::V, kIssue + repeats * vector_passes(op, operand_type), name(op), r * n * size,
           {a.buffer, b.buffer, c.buffer}, {dst.buffer});
   }
@@ -108,8 +111,8 @@ void Core::reduce(VecOp op, RegType type, Buffer& dst, Buffer& a, bool per_row, 
     const std::int64_t per = ceil_div(cols * size, chip_.vector_bytes);
     const std::int64_t repeats = per_row ? rows * per + ceil_div(rows * per * size, chip_.vector_bytes)
                                          : rows * std::max<std::int64_t>(1, per);
-    issue(Pipe::V, kIssue + repeats * vector_passes(op, type), name(op), std::int64_t{rows} * cols * size, {&a},
-          {&dst});
+    issue(Pipe::V, kIssue + repeats * vector_passes(op, type), name(op), std::int64_t{rows} * cols * size,
+          {&a}, {&dst});
   }
 }
 
@@ -120,7 +123,8 @@ void Core::cast_in(Buffer& dst, RegType to, Buffer& src, DType from, std::int64_
     std::byte* d = writable(dst);
     switch (from) {
       case DType::F16:
-        convert(reinterpret_cast<const Half*>(s), reinterpret_cast<float*>(d), static_cast<std::size_t>(count));
+        convert(reinterpret_cast<const Half*>(s), reinterpret_cast<float*>(d),
+                static_cast<std::size_t>(count));
         break;
       case DType::BF16:
         convert(reinterpret_cast<const BFloat16*>(s), reinterpret_cast<float*>(d),
@@ -148,8 +152,8 @@ void Core::cast_in(Buffer& dst, RegType to, Buffer& src, DType from, std::int64_
     }
   }
   if (timing_)
-    issue(Pipe::V, kIssue + ceil_div(count * reg_bytes(to), chip_.vector_bytes), "Cast", count * reg_bytes(to),
-          {&src}, {&dst});
+    issue(Pipe::V, kIssue + ceil_div(count * reg_bytes(to), chip_.vector_bytes), "Cast",
+          count * reg_bytes(to), {&src}, {&dst});
 }
 
 void Core::cast_out(Buffer& dst, DType to, Buffer& src, RegType from, std::int64_t count) {
@@ -160,7 +164,8 @@ void Core::cast_out(Buffer& dst, DType to, Buffer& src, RegType from, std::int64
     std::byte* d = writable(dst);
     switch (to) {
       case DType::F16:
-        convert(reinterpret_cast<const float*>(s), reinterpret_cast<Half*>(d), static_cast<std::size_t>(count));
+        convert(reinterpret_cast<const float*>(s), reinterpret_cast<Half*>(d),
+                static_cast<std::size_t>(count));
         break;
       case DType::BF16:
         convert(reinterpret_cast<const float*>(s), reinterpret_cast<BFloat16*>(d),

@@ -31,9 +31,10 @@ StatusOr<Value*> find_output(Graph& graph, const OutNode& wanted) {
     if (!wanted.index || n->name != wanted.name) continue;
     if (*wanted.index < 0 || *wanted.index >= std::ssize(n->outputs()) ||
         n->output(static_cast<std::size_t>(*wanted.index)) == nullptr)
-      return Status::error("E10001", "Value " + wanted.text + " for parameter --out_nodes is invalid. Reason: node " +
-                                         n->label() + " has " + std::to_string(n->outputs().size()) +
-                                         " output(s), index " + std::to_string(*wanted.index) + " is not one of them");
+      return Status::error(
+          "E10001", "Value " + wanted.text + " for parameter --out_nodes is invalid. Reason: node " +
+                        n->label() + " has " + std::to_string(n->outputs().size()) + " output(s), index " +
+                        std::to_string(*wanted.index) + " is not one of them");
     return n->output(static_cast<std::size_t>(*wanted.index));
   }
   for (const Value* v : graph.outputs()) names.push_back(v->name());
@@ -74,12 +75,14 @@ Status narrow_inputs(Graph& graph, const std::vector<std::string>& names) {
       if (v->name() == name) input = v;
     }
     if (input == nullptr)
-      return Status::error("E10016", "Opname " + name + " specified in --input_fp16_nodes is not found in the model")
+      return Status::error("E10016",
+                           "Opname " + name + " specified in --input_fp16_nodes is not found in the model")
           .solution("The option names inputs of the model, separated by ';'; " + did_you_mean(name, all));
     if (input->type.dtype == DType::F16) continue;
     if (input->type.dtype != DType::F32)
-      return Status::error("E10001", "Value " + name + " for parameter --input_fp16_nodes is invalid. Reason: the input is " +
-                                         std::string(onnx_name(input->type.dtype)) + ", only FLOAT inputs can be fp16");
+      return Status::error(
+          "E10001", "Value " + name + " for parameter --input_fp16_nodes is invalid. Reason: the input is " +
+                        std::string(onnx_name(input->type.dtype)) + ", only FLOAT inputs can be fp16");
     // The model goes on with what it expects.
     input->type.dtype = DType::F16;
     Node* first = graph.nodes().empty() ? nullptr : graph.nodes().front().get();
@@ -93,7 +96,8 @@ Status narrow_inputs(Graph& graph, const std::vector<std::string>& names) {
   return {};
 }
 
-Status cast_outputs(Graph& graph, const std::vector<OutputType>& types, const std::vector<OutNode>& out_nodes) {
+Status cast_outputs(Graph& graph, const std::vector<OutputType>& types,
+                    const std::vector<OutNode>& out_nodes) {
   for (const OutputType& t : types) {
     bool found = t.node.empty();
     for (std::size_t i = 0; i < graph.outputs().size(); ++i) {
@@ -110,8 +114,9 @@ Status cast_outputs(Graph& graph, const std::vector<OutputType>& types, const st
       graph.set_output(i, cast->output(0));
     }
     if (!found)
-      return Status::error("E10001", "Value " + t.node + ":" + std::to_string(t.index) +
-                                         " for parameter --output_type is invalid. Reason: the node is not in --out_nodes");
+      return Status::error(
+          "E10001", "Value " + t.node + ":" + std::to_string(t.index) +
+                        " for parameter --output_type is invalid. Reason: the node is not in --out_nodes");
   }
   return {};
 }

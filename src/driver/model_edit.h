@@ -14,6 +14,7 @@ Status select_outputs(ir::Graph& graph, const std::vector<OutNode>& out_nodes);
 Status narrow_inputs(ir::Graph& graph, const std::vector<std::string>& names);
 
 /// --output_type: outputs are cast to the given types. Entries that name a node need --out_nodes.
-Status cast_outputs(ir::Graph& graph, const std::vector<OutputType>& types, const std::vector<OutNode>& out_nodes);
+Status cast_outputs(ir::Graph& graph, const std::vector<OutputType>& types,
+                    const std::vector<OutNode>& out_nodes);
 
 }  // namespace atc::driver

@@ -15,7 +15,7 @@ struct ConvAddress {
 
 /// One weight tap as output phase (see ConvPhase) reads it: input = i * in_stride + displacement.
 struct ConvTap {
-  std::int64_t index = 0;                  ///< number of the tap in the packed weights: (kd * KH + kh) * KW + kw
+  std::int64_t index = 0;  ///< number of the tap in the packed weights: (kd * KH + kh) * KW + kw
   std::array<std::int64_t, 3> shift = {};  ///< displacement along D, H, W
 };
 
@@ -34,11 +34,11 @@ struct ConvPhase {
 /// Missing spatial axes have extent 1.
 struct ConvSpec {
   std::int64_t batch = 1, groups = 1;
-  std::int64_t k1 = 1;            ///< C1 blocks of one group's input
-  std::int64_t k_last = 16;       ///< valid channels in the last of them
-  std::int64_t n1 = 1;            ///< C1 blocks of one group's output
-  std::int64_t taps = 1;          ///< KD * KH * KW
-  std::array<std::int64_t, 3> in = {1, 1, 1};         ///< input D, H, W
+  std::int64_t k1 = 1;                         ///< C1 blocks of one group's input
+  std::int64_t k_last = 16;                    ///< valid channels in the last of them
+  std::int64_t n1 = 1;                         ///< C1 blocks of one group's output
+  std::int64_t taps = 1;                       ///< KD * KH * KW
+  std::array<std::int64_t, 3> in = {1, 1, 1};  ///< input D, H, W
   std::array<std::int64_t, 3> in_stride = {1, 1, 1};
   std::vector<ConvPhase> phases;
   std::vector<ConvAddress> epilogue_operands;

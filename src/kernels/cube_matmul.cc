@@ -18,7 +18,7 @@ constexpr std::string_view kName = "cube_matmul";
 struct MatMulTiling {
   MatMulSpec spec;
   CubeTileSize tile;
-  int k_chunk = 1;        // fractals in L1 at once
+  int k_chunk = 1;           // fractals in L1 at once
   std::int64_t ub_rows = 1;  // rows of the epilogue at once
 
   std::int64_t m_tiles() const { return ceil_div(spec.m, tile.m); }
@@ -81,7 +81,8 @@ class MatMulKernel final : public PreparedKernel {
   MatMulKernel(MatMulTiling tiling, TileProgram epilogue, DType dtype)
       : t_(std::move(tiling)), epilogue_(std::move(epilogue)), dtype_(dtype) {}
 
-  void run(Core& core, std::span<const aicore::Gm> operands, std::int64_t first, std::int64_t last) const override {
+  void run(Core& core, std::span<const aicore::Gm> operands, std::int64_t first,
+           std::int64_t last) const override {
     const MatMulSpec& s = t_.spec;
     const std::int64_t e = bit_width(dtype_) / 8;
     const std::int64_t n_tile = std::int64_t{t_.tile.panels} * 16;
@@ -120,7 +121,8 @@ class MatMulKernel final : public PreparedKernel {
         batch /= s.batch[d];
         a0 += i * s.a.batch_strides[d];
         b0 += i * s.b.batch_strides[d];
-        for (std::size_t k = 0; k < at.size(); ++k) at[k].offset += i * s.epilogue_operands[k].batch_strides[d];
+        for (std::size_t k = 0; k < at.size(); ++k)
+          at[k].offset += i * s.epilogue_operands[k].batch_strides[d];
       }
 
       Buffer& l0c = block.take_l0c();
@@ -221,12 +223,14 @@ bool choose_tile(MatMulTiling& t, const TileProgram& epilogue, int e, const soc:
 
 }  // namespace
 
-StatusOr<Task> make_matmul_task(const MatMulSpec& spec, std::vector<Operand> operands, const soc::Chip& chip) {
+StatusOr<Task> make_matmul_task(const MatMulSpec& spec, std::vector<Operand> operands,
+                                const soc::Chip& chip) {
   MatMulTiling t;
   t.spec = spec;
   ATC_ASSIGN(TileProgram epilogue, epilogue_of(t, operands));
   const int e = bit_width(operands[0].dtype) / 8;
-  ATC_CHECK(choose_tile(t, epilogue, e, chip), "no tile of the matrix product fits " + std::string(chip.name));
+  ATC_CHECK(choose_tile(t, epilogue, e, chip),
+            "no tile of the matrix product fits " + std::string(chip.name));
   Task task;
   task.kernel = kName;
   task.operands = std::move(operands);
@@ -250,7 +254,8 @@ PrepareResult prepare_cube_matmul(const Task& task, const soc::Chip&) {
   for (std::int64_t d : {t.spec.m, t.spec.k, t.spec.n, std::int64_t{t.tile.m}, std::int64_t{t.tile.panels},
                          std::int64_t{t.tile.k_slice}, std::int64_t{t.k_chunk}, t.ub_rows})
     if (d < 1 || d > kLimit) return bad_params(kName, "extent out of range");
-  if (t.tile.m > 4096 || t.tile.panels > 4096 || t.k_chunk > 1 << 20) return bad_params(kName, "tile out of range");
+  if (t.tile.m > 4096 || t.tile.panels > 4096 || t.k_chunk > 1 << 20)
+    return bad_params(kName, "tile out of range");
   const std::size_t rank = t.spec.batch.size();
   std::int64_t tiles = 1;
   for (std::int64_t d : t.spec.batch) {

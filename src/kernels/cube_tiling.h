@@ -12,9 +12,9 @@ namespace atc::kernels {
 
 /// A tile of the cube's output and how its product is cut.
 struct CubeTileSize {
-  int m = 16;        ///< rows of L0C
-  int panels = 1;    ///< columns of L0C / 16
-  int k_slice = 1;   ///< fractals of the reduction in L0A and L0B at once
+  int m = 16;       ///< rows of L0C
+  int panels = 1;   ///< columns of L0C / 16
+  int k_slice = 1;  ///< fractals of the reduction in L0A and L0B at once
 };
 
 /// Largest k_slice for which two slices of both operands fit L0A and L0B; 0 when none does, or when two
@@ -35,7 +35,8 @@ inline std::int64_t tile_cycles(const CubeTileSize& t, std::int64_t k_fractals, 
   const std::int64_t slices = ceil_div(k_fractals, t.k_slice);
   const std::int64_t cube = m16 / 16 * t.panels * k_fractals * (element_bytes == 4 ? 4 : 1) + slices * 8;
   const std::int64_t mte1 = m16 * 16 * k_fractals * element_bytes / chip.l1_to_l0a +
-                            std::int64_t{t.panels} * 256 * k_fractals * element_bytes / chip.l1_to_l0b + slices * 16;
+                            std::int64_t{t.panels} * 256 * k_fractals * element_bytes / chip.l1_to_l0b +
+                            slices * 16;
   const std::int64_t gm = a_bytes / chip.l2_read + b_bytes / chip.ddr_read + 64;
   const std::int64_t out = m16 * t.panels * 64 / chip.l0c_out + m16 * t.panels * 64 / chip.vector_bytes * 3 +
                            std::int64_t{t.panels} * 48;

@@ -70,7 +70,8 @@ void ParamReader::io(std::vector<std::int64_t>& v) {
     v.clear();
     return;
   }
-  v.assign(in_.begin() + static_cast<std::ptrdiff_t>(at_), in_.begin() + static_cast<std::ptrdiff_t>(at_) + n);
+  v.assign(in_.begin() + static_cast<std::ptrdiff_t>(at_),
+           in_.begin() + static_cast<std::ptrdiff_t>(at_) + n);
   at_ += static_cast<std::size_t>(n);
 }
 

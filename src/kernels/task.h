@@ -17,22 +17,22 @@ namespace atc::kernels {
 /// What a task reads or writes: a byte range of a tensor of the plan. Kernels index operands by
 /// position and address them in elements of `dtype` from `offset`.
 struct Operand {
-  int tensor = -1;           ///< index into the plan's tensor table
-  std::int64_t offset = 0;   ///< bytes from the start of the tensor
-  std::int64_t bytes = 0;    ///< extent; every access is checked against it
+  int tensor = -1;          ///< index into the plan's tensor table
+  std::int64_t offset = 0;  ///< bytes from the start of the tensor
+  std::int64_t bytes = 0;   ///< extent; every access is checked against it
   DType dtype = DType::Undefined;
-  bool output = false;       ///< written by the task (may be read too)
+  bool output = false;  ///< written by the task (may be read too)
 };
 
 /// One launch of one kernel template on some cores ("blocks").
 struct Task {
-  std::string kernel;                     ///< name of the template: "vector_program", "cube_conv", ...
+  std::string kernel;  ///< name of the template: "vector_program", "cube_conv", ...
   std::vector<Operand> operands;
-  std::vector<std::int64_t> params;       ///< the template's packed tiling structure
+  std::vector<std::int64_t> params;  ///< the template's packed tiling structure
   /// Block b runs tiles [block_tiles[b], block_tiles[b+1]); size = blocks + 1. Tiles are numbered by
   /// the template.
   std::vector<std::int64_t> block_tiles;
-  std::int64_t macs = 0;                  ///< multiply-accumulates of the operator, for reports
+  std::int64_t macs = 0;  ///< multiply-accumulates of the operator, for reports
   int blocks() const { return static_cast<int>(block_tiles.size()) - 1; }
 };
 

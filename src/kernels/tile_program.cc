@@ -11,8 +11,8 @@ namespace atc::kernels {
 using aicore::Buffer;
 using aicore::Burst;
 using aicore::Core;
-using aicore::Memory;
 using aicore::lane_count;
+using aicore::Memory;
 using aicore::VecRef;
 
 namespace {
@@ -49,7 +49,7 @@ struct TileProgram::Chunk {
   std::span<const TileAddress> at;
   std::int64_t row0, rows;
   std::int64_t col0, cols;
-  bool first;      // of the chunks along the reduced axis
+  bool first;  // of the chunks along the reduced axis
   Buffer* acc;
   std::int64_t acc_cols;
 };
@@ -76,7 +76,9 @@ Status TileProgram::analyse() {
   if (program_.registers < 0 || program_.registers > 1 << 16) return bad(0, "register count");
   registers_.assign(static_cast<std::size_t>(program_.registers), {});
   std::vector<bool> assigned(registers_.size(), false);
-  auto known = [&](int r) { return r >= 0 && r < program_.registers && assigned[static_cast<std::size_t>(r)]; };
+  auto known = [&](int r) {
+    return r >= 0 && r < program_.registers && assigned[static_cast<std::size_t>(r)];
+  };
 
   for (std::size_t i = 0; i < program_.code.size(); ++i) {
     const VecInstr& instr = program_.code[i];
@@ -89,7 +91,8 @@ Status TileProgram::analyse() {
     if (instr.op == VecOp::Store) {
       if (instr.dst < 0 || instr.dst >= operands) return bad(i, "stores to an operand that does not exist");
       const std::size_t k = static_cast<std::size_t>(instr.dst);
-      if (aicore::reg_type_of(dtypes_[k]) != reg(instr.a).type) return bad(i, "stores a register of another type");
+      if (aicore::reg_type_of(dtypes_[k]) != reg(instr.a).type)
+        return bad(i, "stores a register of another type");
       if (join(operand_lanes_[k], reg(instr.a).lanes) != operand_lanes_[k])
         return bad(i, "stores more than the operand holds");
       continue;
@@ -107,7 +110,8 @@ Status TileProgram::analyse() {
         break;
       }
       case VecOp::Acc:
-        if (instr.type != RegType::F32 || mode_ != ReduceMode::None) return bad(i, "accumulators are f32 tiles");
+        if (instr.type != RegType::F32 || mode_ != ReduceMode::None)
+          return bad(i, "accumulators are f32 tiles");
         dst.acc = true;
         dst.lanes = Lanes::Full;
         break;
@@ -120,9 +124,10 @@ Status TileProgram::analyse() {
           dst.level = std::max(dst.level, reg(regs[k]).level);
           dst.chunked = dst.chunked || reg(regs[k]).chunked;
         }
-        if (arity == 2 && reg(instr.a).type != reg(instr.b).type) return bad(i, "operands of different types");
-        if (instr.op == VecOp::Select && (reg(instr.c).type != RegType::B8 || reg(instr.a).type != instr.type ||
-                                          reg(instr.b).type != instr.type))
+        if (arity == 2 && reg(instr.a).type != reg(instr.b).type)
+          return bad(i, "operands of different types");
+        if (instr.op == VecOp::Select && (reg(instr.c).type != RegType::B8 ||
+                                          reg(instr.a).type != instr.type || reg(instr.b).type != instr.type))
           return bad(i, "select of different types");
         if (instr.op != VecOp::Cast && !result_is_bool(instr.op) && instr.op != VecOp::Select &&
             reg(instr.a).type != instr.type)
@@ -240,7 +245,8 @@ void TileProgram::find_needed() {
       if (!run) continue;
       need[i] = true;
       const int regs[] = {instr.a, instr.b, instr.c};
-      for (int k = 0; k < aicore::register_operands(instr.op); ++k) wanted[static_cast<std::size_t>(regs[k])] = true;
+      for (int k = 0; k < aicore::register_operands(instr.op); ++k)
+        wanted[static_cast<std::size_t>(regs[k])] = true;
     }
   }
 }
@@ -384,7 +390,8 @@ void TileProgram::alias_store(std::size_t index, Core& core, Buffers::Set& set, 
   const Window w = window_of(chunk.at[k], Lanes::Full, chunk.row0, chunk.rows, chunk.col0, chunk.cols, e);
   if (!is_contiguous(w)) return;
   const Register& reg = registers_[static_cast<std::size_t>(instr.a)];
-  core.alias_out(*set.slots[static_cast<std::size_t>(reg.slot)], chunk.operands[k], w.offset, w.rows * w.cols * e);
+  core.alias_out(*set.slots[static_cast<std::size_t>(reg.slot)], chunk.operands[k], w.offset,
+                 w.rows * w.cols * e);
 }
 
 void TileProgram::load(const VecInstr& instr, Core& core, Buffers::Set& set, const Chunk& chunk) const {

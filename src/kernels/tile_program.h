@@ -63,10 +63,10 @@ class TileProgram {
     RegType type = RegType::F32;
     Lanes lanes = Lanes::Scalar;
     int slot = -1;
-    int level = 0;          // reductions it depends on, in depth
-    bool chunked = false;   // depends on the position along the reduced axis
+    int level = 0;         // reductions it depends on, in depth
+    bool chunked = false;  // depends on the position along the reduced axis
     bool constant = false;
-    bool acc = false;       // the accumulator: read where the caller has it
+    bool acc = false;  // the accumulator: read where the caller has it
   };
   struct Slot {
     Lanes lanes;
@@ -91,10 +91,10 @@ class TileProgram {
   ReduceMode mode_ = ReduceMode::None;
   std::vector<Register> registers_;
   std::vector<Slot> slots_;
-  int levels_ = 0;                           // depth of dependent reductions
-  std::vector<std::vector<bool>> needed_;    // [level][instr]: run in the pass of that level
-  std::vector<int> spread_slot_;             // [instr]: where a broadcast operand is spread, or -1
-  std::vector<int> stored_by_;               // [instr]: the Store that its result goes to directly, or -1
+  int levels_ = 0;                         // depth of dependent reductions
+  std::vector<std::vector<bool>> needed_;  // [level][instr]: run in the pass of that level
+  std::vector<int> spread_slot_;           // [instr]: where a broadcast operand is spread, or -1
+  std::vector<int> stored_by_;             // [instr]: the Store that its result goes to directly, or -1
 };
 
 /// Lanes of an operand with these strides in tiles of a rows x cols space.

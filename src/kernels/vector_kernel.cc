@@ -163,7 +163,10 @@ void choose_tiles(VectorTiling& t, const TileProgram& program, const soc::Chip& 
   constexpr std::int64_t kTarget = 8192;
   if (mode == ReduceMode::Cols) {
     // Columns are cut, the reduced rows are chunked.
-    t.tile_cols = std::min(t.cols, std::max<std::int64_t>(16, largest(t.cols, [&](std::int64_t c) { return fits(std::min<std::int64_t>(t.rows, 64), c); })));
+    t.tile_cols =
+        std::min(t.cols, std::max<std::int64_t>(16, largest(t.cols, [&](std::int64_t c) {
+                                                  return fits(std::min<std::int64_t>(t.rows, 64), c);
+                                                })));
     while (outer * t.col_tiles() < cores && t.tile_cols > 64) t.tile_cols = round_up(t.tile_cols / 2, 16);
     t.tile_rows = t.rows;
     t.buffer_cols = t.tile_cols;
@@ -181,7 +184,8 @@ void choose_tiles(VectorTiling& t, const TileProgram& program, const soc::Chip& 
   t.tile_cols = mode == ReduceMode::None ? t.buffer_cols : t.cols;
   t.tile_rows = largest(t.rows, [&](std::int64_t r) { return fits(r, t.buffer_cols); });
   t.tile_rows = std::min(t.tile_rows, std::max<std::int64_t>(1, kTarget / t.buffer_cols));
-  while (outer * t.row_tiles() * t.col_tiles() < cores && t.tile_rows * t.buffer_cols > 1024 && t.tile_rows > 1)
+  while (outer * t.row_tiles() * t.col_tiles() < cores && t.tile_rows * t.buffer_cols > 1024 &&
+         t.tile_rows > 1)
     t.tile_rows = (t.tile_rows + 1) / 2;
   t.buffer_rows = t.tile_rows;
 }

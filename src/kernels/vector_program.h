@@ -13,9 +13,9 @@
 namespace atc::kernels {
 
 using aicore::Lanes;
+using aicore::reg_type_of;
 using aicore::RegType;
 using aicore::VecOp;
-using aicore::reg_type_of;
 
 /// One instruction: dst = op(a, b, c); see aicore/vector_ops.h for the operations.
 struct VecInstr {
@@ -49,8 +49,8 @@ struct VectorProgram {
 /// The iteration space of a vector-program task and how each operand is addressed in it.
 /// Position (i0, ..., ir-1) of operand k is element offset[k] + sum_j i_j * strides[k][j].
 struct VectorSpace {
-  Dims dims;                 ///< the space; every load and store spans it (strides 0 broadcast)
-  std::vector<Dims> strides; ///< one list an operand, in elements
+  Dims dims;                  ///< the space; every load and store spans it (strides 0 broadcast)
+  std::vector<Dims> strides;  ///< one list an operand, in elements
   std::vector<std::int64_t> offsets;
   /// Index into dims of the one axis that reductions run over, -1 without reductions. Stores of reduced
   /// registers have stride 0 on that axis.

@@ -48,8 +48,9 @@ class Builder final : public ops::LowerContext {
     for (const Value* v : graph_.outputs()) {
       plan.outputs.push_back({v->name(), -1});
       if (v->producer() != nullptr && !is_static(v))
-        return Status::error("E10055", "The operation is not supported. Reason: the shape of output '" + v->name() +
-                                           "' depends on the data of the inputs, which this version cannot compile");
+        return Status::error("E10055",
+                             "The operation is not supported. Reason: the shape of output '" + v->name() +
+                                 "' depends on the data of the inputs, which this version cannot compile");
     }
     for (const auto& n : graph_.nodes()) ATC_TRY(lower(*n));
     for (std::size_t i = 0; i < graph_.outputs().size(); ++i) ATC_TRY(finish_output(i));
@@ -103,7 +104,8 @@ class Builder final : public ops::LowerContext {
 
   void emit(kernels::Task task, std::string label) override {
     PlanTask t;
-    t.name = node_->name.empty() ? (node_->output(0) != nullptr ? node_->output(0)->name() : "") : node_->name;
+    t.name =
+        node_->name.empty() ? (node_->output(0) != nullptr ? node_->output(0)->name() : "") : node_->name;
     t.op_type = label.empty() ? node_->op_type : std::move(label);
     t.sources = node_->sources;
     t.kernel = std::move(task);
@@ -121,7 +123,8 @@ class Builder final : public ops::LowerContext {
   }
 
   std::int64_t storage_bytes(const Value* v) const {
-    return static_cast<std::int64_t>(byte_size(v->type.dtype, static_cast<std::size_t>(element_count(ops::storage_dims_of(v)))));
+    return static_cast<std::int64_t>(
+        byte_size(v->type.dtype, static_cast<std::size_t>(element_count(ops::storage_dims_of(v)))));
   }
 
   int add_tensor(const Value* v, Space space) {
@@ -179,14 +182,18 @@ class Builder final : public ops::LowerContext {
     return id;
   }
 
-  Operand operand(int t, const Value* v, bool output) const { return {t, 0, storage_bytes(v), v->type.dtype, output}; }
+  Operand operand(int t, const Value* v, bool output) const {
+    return {t, 0, storage_bytes(v), v->type.dtype, output};
+  }
 
   Status lower(const Node& n) {
     node_ = &n;
     bool empty = true;
     for (const Value* v : n.outputs()) {
       if (!is_static(v))
-        return ops::cannot_lower(n, "has an output whose shape depends on the data of its inputs, which this version cannot compile");
+        return ops::cannot_lower(
+            n,
+            "has an output whose shape depends on the data of its inputs, which this version cannot compile");
       empty = empty && (v == nullptr || element_count(v->type.dims()) == 0);
     }
     if (empty) {
@@ -203,7 +210,8 @@ class Builder final : public ops::LowerContext {
   // One operator by its reference evaluation.
   Status lower_to_cpu(const Node& n, const ops::OpDef& def) {
     if (def.reference == nullptr) return ops::cannot_lower(n, "has no form that this version can run");
-    if (!ir::subgraphs(n).empty()) return ops::cannot_lower(n, "has nested graphs, which this version cannot compile");
+    if (!ir::subgraphs(n).empty())
+      return ops::cannot_lower(n, "has nested graphs, which this version cannot compile");
     PlanTask t;
     t.name = n.name.empty() ? n.output(0) != nullptr ? n.output(0)->name() : "" : n.name;
     t.op_type = n.op_type;
@@ -217,7 +225,8 @@ class Builder final : public ops::LowerContext {
         in.push_back(nullptr);
         continue;
       }
-      if (v->type.dtype == DType::String) return ops::cannot_lower(n, "works on strings, which have no form on the device");
+      if (v->type.dtype == DType::String)
+        return ops::cannot_lower(n, "works on strings, which have no form on the device");
       Value*& mine = inner[v];
       if (mine == nullptr) {
         mine = one.add_input("x" + std::to_string(t.inputs.size()), v->type);
@@ -225,7 +234,8 @@ class Builder final : public ops::LowerContext {
       }
       in.push_back(mine);
     }
-    Node* copy = one.add_node(n.op_type, std::move(in), static_cast<int>(n.outputs().size()), nullptr, n.domain, n.version);
+    Node* copy = one.add_node(n.op_type, std::move(in), static_cast<int>(n.outputs().size()), nullptr,
+                              n.domain, n.version);
     copy->name = n.name;
     copy->attrs = n.attrs;
     for (std::size_t i = 0; i < n.outputs().size(); ++i) {
@@ -269,7 +279,8 @@ class Builder final : public ops::LowerContext {
       }
     }
     if (v->type.dtype == DType::String)
-      return Status::error("E10055", "The operation is not supported. Reason: output '" + v->name() + "' holds strings");
+      return Status::error(
+          "E10055", "The operation is not supported. Reason: output '" + v->name() + "' holds strings");
     const Operand from = read(v);
     PlanTensor t = out_.plan.tensors[index(from.tensor)];
     t.space = Space::Output;

@@ -24,9 +24,10 @@ MemoryLayout place(const std::vector<Lifetime>& buffers, const std::vector<std::
     }
     out.offsets[i] = at;
     out.height = std::max(out.height, at + buffers[i].size);
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), i,
-                                   [&](std::size_t a, std::size_t b) { return out.offsets[a] < out.offsets[b]; }),
-                  i);
+    placed.insert(
+        std::upper_bound(placed.begin(), placed.end(), i,
+                         [&](std::size_t a, std::size_t b) { return out.offsets[a] < out.offsets[b]; }),
+        i);
   }
   return out;
 }
@@ -54,14 +55,18 @@ MemoryLayout plan_memory(const std::vector<Lifetime>& input, std::int64_t alignm
   auto area = [&](std::size_t i) { return buffers[i].size * (buffers[i].upper - buffers[i].lower); };
   auto by = [&](auto key) {
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) > key(b); });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return key(a) > key(b); });
     return place(buffers, order);
   };
   MemoryLayout best = by([&](std::size_t i) { return std::pair(buffers[i].size, area(i)); });
   for (int attempt = 0; attempt < 3 && best.height > bound; ++attempt) {
-    MemoryLayout other = attempt == 0   ? by([&](std::size_t i) { return std::pair(area(i), buffers[i].size); })
-                         : attempt == 1 ? by([&](std::size_t i) { return std::pair(buffers[i].upper - buffers[i].lower, buffers[i].size); })
-                                        : by([&](std::size_t i) { return std::pair(-buffers[i].lower, buffers[i].size); });
+    MemoryLayout other =
+        attempt == 0   ? by([&](std::size_t i) { return std::pair(area(i), buffers[i].size); })
+        : attempt == 1 ? by([&](std::size_t i) {
+            return std::pair(buffers[i].upper - buffers[i].lower, buffers[i].size);
+          })
+                       : by([&](std::size_t i) { return std::pair(-buffers[i].lower, buffers[i].size); });
     if (other.height < best.height) best = std::move(other);
   }
   best.lower_bound = bound;

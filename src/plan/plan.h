@@ -21,13 +21,13 @@ enum class Space : std::uint8_t {
 
 /// One tensor in Global Memory.
 struct PlanTensor {
-  std::string name;      ///< of the IR value, for reports
+  std::string name;  ///< of the IR value, for reports
   Space space = Space::Arena;
-  int index = 0;         ///< graph input or output number
+  int index = 0;  ///< graph input or output number
   std::int64_t offset = 0;
   std::int64_t bytes = 0;
   DType dtype = DType::Undefined;
-  Dims shape;            ///< logical (ONNX) shape
+  Dims shape;  ///< logical (ONNX) shape
   ir::Format format = ir::Format::ND;
 };
 
@@ -39,7 +39,7 @@ struct PlanTask {
   std::string op_type;               ///< "Conv", "Softmax", "TransData"; of the fused node's anchor
   std::vector<std::string> sources;  ///< ONNX nodes
   Engine engine = Engine::AiCore;
-  kernels::Task kernel;              ///< AiCore; for AiCpu only `macs` is used
+  kernels::Task kernel;  ///< AiCore; for AiCpu only `macs` is used
   // AiCpu:
   std::string air;                   ///< a one-node graph in .air form whose inputs and outputs are the
                                      ///< tensors below, in order
@@ -57,10 +57,10 @@ struct Plan {
   std::string model_name;
   std::string soc_version;
   std::vector<PlanTensor> tensors;
-  std::vector<PlanTask> tasks;       ///< in execution order
+  std::vector<PlanTask> tasks;  ///< in execution order
   std::vector<PlanPort> inputs, outputs;
   std::int64_t arena_bytes = 0;
-  std::int64_t weight_bytes = 0;     ///< size of WEIGHTS_DATA
+  std::int64_t weight_bytes = 0;            ///< size of WEIGHTS_DATA
   std::map<std::string, std::string> info;  ///< atc_cmdline, atc_version, precision, ... sorted
 };
 

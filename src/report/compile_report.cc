@@ -28,13 +28,15 @@ json task_json(const plan::PlanTask& t) {
 
 json fusions_json(const passes::FusionCounts::Map& map) {
   json out = json::object();
-  for (const auto& [name, count] : map) out[name] = {{"match_times", count.match_times}, {"effect_times", count.effect_times}};
+  for (const auto& [name, count] : map)
+    out[name] = {{"match_times", count.match_times}, {"effect_times", count.effect_times}};
   return out;
 }
 
 }  // namespace
 
-Status write_compile_report(const plan::Plan& plan, const passes::FusionCounts& fusions, const std::filesystem::path& path) {
+Status write_compile_report(const plan::Plan& plan, const passes::FusionCounts& fusions,
+                            const std::filesystem::path& path) {
   json root;
   root["schema_version"] = 1;
   root["model"] = plan.model_name;
@@ -47,9 +49,13 @@ Status write_compile_report(const plan::Plan& plan, const passes::FusionCounts& 
     counts[engine] = counts[engine].get<std::int64_t>() + 1;
     macs[engine] = macs[engine].get<std::int64_t>() + t.kernel.macs;
   }
-  root["totals"] = {{"tasks", counts}, {"macs", macs}, {"arena_bytes", plan.arena_bytes}, {"weight_bytes", plan.weight_bytes}};
+  root["totals"] = {{"tasks", counts},
+                    {"macs", macs},
+                    {"arena_bytes", plan.arena_bytes},
+                    {"weight_bytes", plan.weight_bytes}};
   root["tasks"] = std::move(tasks);
-  root["fusions"] = {{"graph_fusion", fusions_json(fusions.graph_fusion())}, {"ub_fusion", fusions_json(fusions.ub_fusion())}};
+  root["fusions"] = {{"graph_fusion", fusions_json(fusions.graph_fusion())},
+                     {"ub_fusion", fusions_json(fusions.ub_fusion())}};
   return write_file(path, root.dump(2) + "\n");
 }
 

@@ -12,6 +12,7 @@ namespace atc::report {
 /// engine, multiply-accumulates by engine, arena and weight bytes); fusions; and for each task its name,
 /// operator, engine, kernel template, blocks (cores), tiles, multiply-accumulates and the ONNX nodes it
 /// stands for. Keys are sorted and nothing depends on time or place.
-Status write_compile_report(const plan::Plan& plan, const passes::FusionCounts& fusions, const std::filesystem::path& path);
+Status write_compile_report(const plan::Plan& plan, const passes::FusionCounts& fusions,
+                            const std::filesystem::path& path);
 
 }  // namespace atc::report

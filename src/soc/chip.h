@@ -22,14 +22,14 @@ struct Chip {
   std::int64_t ub = 0, l1 = 0, l0a = 0, l0b = 0, l0c = 0;  ///< capacities
   std::int64_t l2 = 0;
   std::int64_t global_memory = 0;
-  int ddr_read = 0, ddr_write = 0;      ///< GM (HBM, DDR) per core
-  int l2_read = 0, l2_write = 0;        ///< GM through L2 per core
+  int ddr_read = 0, ddr_write = 0;  ///< GM (HBM, DDR) per core
+  int l2_read = 0, l2_write = 0;    ///< GM through L2 per core
   int l1_to_l0a = 0, l1_to_l0b = 0;
-  int l0c_out = 0;                      ///< L0C to UB or, on split cores, Fixpipe
+  int l0c_out = 0;  ///< L0C to UB or, on split cores, Fixpipe
   int ub_write_l2 = 0, ub_write_ddr = 0;
-  int vector_bytes = 256;               ///< processed in a cycle by the vector unit
-  int cube_macs_f16 = 4096;             ///< multiply-accumulates in a cycle, fp16
-  bool cube_f32 = false;                ///< the cube takes fp32 operands; else a named extension here
+  int vector_bytes = 256;    ///< processed in a cycle by the vector unit
+  int cube_macs_f16 = 4096;  ///< multiply-accumulates in a cycle, fp16
+  bool cube_f32 = false;     ///< the cube takes fp32 operands; else a named extension here
   bool bf16 = false;
   int ai_cpus = 4;
 

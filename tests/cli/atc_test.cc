@@ -14,7 +14,9 @@ TEST(Atc, CompilesAndSaysSo) {
   Scratch s;
   const Outcome o = run(lenet("--output=net"), s.path());
   EXPECT_EQ(o.code, 0) << o.out;
-  EXPECT_EQ(o.out, "ATC start working now, please wait for a moment.\n...\nATC run success, welcome to the next use.\n");
+  EXPECT_EQ(
+      o.out,
+      "ATC start working now, please wait for a moment.\n...\nATC run success, welcome to the next use.\n");
   EXPECT_EQ(s.files(), 1U);
   EXPECT_TRUE(std::filesystem::exists(s / "net.om"));
 }
@@ -32,7 +34,8 @@ TEST(Atc, EveryChipCompiles) {
   Scratch s;
   const Outcome list = run(program("atc") + " --list=socs", s.path());
   ASSERT_EQ(list.code, 0);
-  for (const char* soc : {"Ascend310", "Ascend310P3", "Ascend310B1", "Ascend910A", "Ascend910B1", "Ascend910_9382"}) {
+  for (const char* soc :
+       {"Ascend310", "Ascend310P3", "Ascend310B1", "Ascend910A", "Ascend910B1", "Ascend910_9382"}) {
     EXPECT_NE(list.out.find(soc), std::string::npos) << list.out;
     const Outcome o = run(program("atc") + " --framework=5 --export_compile_stat=0 --soc_version=" + soc +
                               " --model=" + model("lenet5.onnx") + " --output=net && " + program("omrun") +
@@ -40,7 +43,10 @@ TEST(Atc, EveryChipCompiles) {
                           s.path());
     EXPECT_EQ(o.code, 0) << soc << o.out;
   }
-  const Outcome wrong = run(program("atc") + " --framework=5 --soc_version=ascend910b3 --model=" + model("lenet5.onnx") + " --output=n", s.path());
+  const Outcome wrong =
+      run(program("atc") + " --framework=5 --soc_version=ascend910b3 --model=" + model("lenet5.onnx") +
+              " --output=n",
+          s.path());
   EXPECT_EQ(wrong.code, 255);
   EXPECT_NE(wrong.out.find("Ascend910B3"), std::string::npos) << wrong.out;
 }
@@ -49,13 +55,18 @@ TEST(Atc, ReportListsTasksEnginesAndTiles) {
   Scratch s;
   ASSERT_EQ(run(lenet("--output=net --report=r.json"), s.path()).code, 0);
   const std::string report = slurp(s / "r.json");
-  for (const char* key : {"\"schema_version\": 1", "\"AiCore\"", "\"kernel\": \"cube_conv\"", "\"blocks\"", "\"tiles\"", "\"macs\"", "conv2", "arena_bytes"})
+  for (const char* key : {"\"schema_version\": 1", "\"AiCore\"", "\"kernel\": \"cube_conv\"", "\"blocks\"",
+                          "\"tiles\"", "\"macs\"", "conv2", "arena_bytes"})
     EXPECT_NE(report.find(key), std::string::npos) << key;
 }
 
 TEST(Atc, FusionResultIsWritten) {
   Scratch s;
-  ASSERT_EQ(run(program("atc") + " --framework=5 --soc_version=Ascend910B3 --model=" + model("lenet5.onnx") + " --output=net", s.path()).code, 0);
+  ASSERT_EQ(run(program("atc") + " --framework=5 --soc_version=Ascend910B3 --model=" + model("lenet5.onnx") +
+                    " --output=net",
+                s.path())
+                .code,
+            0);
   const std::string json = slurp(s / "fusion_result.json");
   EXPECT_NE(json.find("session_and_graph_id_0_0"), std::string::npos) << json;
   EXPECT_NE(json.find("\"effect_times\": \"2\""), std::string::npos) << json;
@@ -69,14 +80,16 @@ TEST(Atc, ModesOneAndSixReadWhatWasWritten) {
   EXPECT_NE(slurp(s / "net.json").find("\"atc_cmdline\""), std::string::npos);
   const Outcome info = run(program("atc") + " --mode=6 --om=net.om", s.path());
   EXPECT_EQ(info.code, 0) << info.out;
-  for (const char* part : {"============ Display Model Info start ============", "soc_version[Ascend910B3]", "image", "probabilities"})
+  for (const char* part : {"============ Display Model Info start ============", "soc_version[Ascend910B3]",
+                           "image", "probabilities"})
     EXPECT_NE(info.out.find(part), std::string::npos) << info.out;
 }
 
 TEST(Atc, SelectsOutputsAndTheirTypes) {
   Scratch s;
   ASSERT_EQ(run(lenet("--output=net --out_nodes=\"conv1:0;relu2:0\" --output_type=FP16"), s.path()).code, 0);
-  const Outcome o = run(program("omrun") + " --model net.om --input " + model("lenet5_digit.npy") + " --json", s.path());
+  const Outcome o =
+      run(program("omrun") + " --model net.om --input " + model("lenet5_digit.npy") + " --json", s.path());
   ASSERT_EQ(o.code, 0) << o.out;
   const std::size_t first = o.out.find("\"c1\""), second = o.out.find("\"r2\"");
   EXPECT_NE(first, std::string::npos) << o.out;
@@ -114,13 +127,19 @@ TEST(Atc, BadInputLeavesNothing) {
       {"text", "--model=text.onnx --output=x", "E10041"},
       {"folder as model", "--model=sub --output=x", "sub"},
       {"file in place of a folder", "--model=" + model("lenet5.onnx") + " --output=text.onnx/x", "text.onnx"},
-      {"folder in place of the report", "--model=" + model("lenet5.onnx") + " --output=x --report=sub", "sub"},
-      {"unwritable report", "--model=" + model("lenet5.onnx") + " --output=x --report=/proc/none/r.json", "/proc"},
-      {"unwritable statistics", "--model=" + model("lenet5.onnx") + " --output=x --export_compile_stat=1", "fusion_result.json"},
+      {"folder in place of the report", "--model=" + model("lenet5.onnx") + " --output=x --report=sub",
+       "sub"},
+      {"unwritable report", "--model=" + model("lenet5.onnx") + " --output=x --report=/proc/none/r.json",
+       "/proc"},
+      {"unwritable statistics", "--model=" + model("lenet5.onnx") + " --output=x --export_compile_stat=1",
+       "fusion_result.json"},
       {"report as HTML", "--model=" + model("lenet5.onnx") + " --output=x --report=r.html", "JSON"},
-      {"shape of another rank", "--model=" + model("lenet5.onnx") + " --output=x --input_shape=image:1,28", "E10049"},
-      {"unknown input", "--model=" + model("lenet5.onnx") + " --output=x --input_shape=imag:1,1,28,28", "image"},
-      {"shape that does not fit", "--model=" + model("lenet5.onnx") + " --output=x --input_shape=image:1,3,28,28", "image"},
+      {"shape of another rank", "--model=" + model("lenet5.onnx") + " --output=x --input_shape=image:1,28",
+       "E10049"},
+      {"unknown input", "--model=" + model("lenet5.onnx") + " --output=x --input_shape=imag:1,1,28,28",
+       "image"},
+      {"shape that does not fit",
+       "--model=" + model("lenet5.onnx") + " --output=x --input_shape=image:1,3,28,28", "image"},
   };
   for (const Bad& bad : all) {
     Scratch s;
@@ -186,7 +205,9 @@ TEST(Atc, FullDiskLeavesNothing) {
 TEST(Atc, OtherFrameworksAreSentToOnnx) {
   Scratch s;
   for (const char* f : {"0", "1", "3"}) {
-    const Outcome o = run(program("atc") + " --model=" + model("lenet5.onnx") + " --framework=" + f + " --soc_version=Ascend910B3 --output=x", s.path());
+    const Outcome o = run(program("atc") + " --model=" + model("lenet5.onnx") + " --framework=" + f +
+                              " --soc_version=Ascend910B3 --output=x",
+                          s.path());
     EXPECT_EQ(o.code, 255);
     EXPECT_NE(o.out.find("ONNX"), std::string::npos) << o.out;
   }

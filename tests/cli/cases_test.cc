@@ -8,7 +8,8 @@ namespace {
 
 constexpr const char* kNetworks =
     "models/mnist_cntk models/ppocr_cls models/ultraface_rfb320 models/yunet_n_320 models/yunet_n_dynamic "
-    "models/speech_embedding models/wake_hello_deepa models/dnsmos_v8 models/big_fanout models/magika_v3_3 exported/mlp "
+    "models/speech_embedding models/wake_hello_deepa models/dnsmos_v8 models/big_fanout models/magika_v3_3 "
+    "exported/mlp "
     "exported/mobilenet_v3_small exported/squeezenet1_1 exported/shufflenet_v2_x1_0 exported/unet_small "
     "exported/yolov5n_like exported/convln exported/bert_small exported/llama_prefill exported/llama_decode "
     "exported/llama_decode_dyn exported/lstm_cell";
@@ -19,22 +20,29 @@ class Networks : public ::testing::TestWithParam<std::tuple<const char*, const c
 TEST_P(Networks, Verify) {
   if (cases().empty()) GTEST_SKIP() << "the folder of cases is not there";
   const auto [soc, precision] = GetParam();
-  const Outcome o = run(program("omverify") + " --soc " + soc + " --precision " + precision + " " + kNetworks, cases());
+  const Outcome o =
+      run(program("omverify") + " --soc " + soc + " --precision " + precision + " " + kNetworks, cases());
   EXPECT_EQ(o.code, 0) << o.out;
-  EXPECT_NE(o.out.find(std::to_string(kNetworkCount) + " passed, 0 failed, 0 skipped"), std::string::npos) << o.out;
+  EXPECT_NE(o.out.find(std::to_string(kNetworkCount) + " passed, 0 failed, 0 skipped"), std::string::npos)
+      << o.out;
 }
 
 INSTANTIATE_TEST_SUITE_P(Chips, Networks,
-                         ::testing::Combine(::testing::Values("Ascend910B3", "Ascend310P3"), ::testing::Values("origin", "fp16")));
+                         ::testing::Combine(::testing::Values("Ascend910B3", "Ascend310P3"),
+                                            ::testing::Values("origin", "fp16")));
 
 // 99 % of the multiply-accumulates and 90 % of the tasks are the AI Core's.
 TEST(Networks, RunOnTheAiCore) {
   if (cases().empty()) GTEST_SKIP() << "the folder of cases is not there";
   Scratch s;
-  for (const char* name : {"models/mnist_cntk", "models/ultraface_rfb320", "models/yunet_n_320", "models/wake_hello_deepa", "models/big_fanout",
-                           "exported/mlp", "exported/mobilenet_v3_small", "exported/squeezenet1_1", "exported/shufflenet_v2_x1_0", "exported/unet_small",
-                           "exported/yolov5n_like", "exported/convln", "exported/bert_small", "exported/llama_prefill", "exported/llama_decode", "exported/lstm_cell"}) {
-    const Outcome o = run(program("atc") + " --framework=5 --soc_version=Ascend310P3 --export_compile_stat=0 --output=net --report=r.json --model=" +
+  for (const char* name :
+       {"models/mnist_cntk", "models/ultraface_rfb320", "models/yunet_n_320", "models/wake_hello_deepa",
+        "models/big_fanout", "exported/mlp", "exported/mobilenet_v3_small", "exported/squeezenet1_1",
+        "exported/shufflenet_v2_x1_0", "exported/unet_small", "exported/yolov5n_like", "exported/convln",
+        "exported/bert_small", "exported/llama_prefill", "exported/llama_decode", "exported/lstm_cell"}) {
+    const Outcome o = run(program("atc") +
+                              " --framework=5 --soc_version=Ascend310P3 --export_compile_stat=0 --output=net "
+                              "--report=r.json --model=" +
                               (cases() / name / "model.onnx").string(),
                           s.path());
     ASSERT_EQ(o.code, 0) << name << o.out;
@@ -54,9 +62,12 @@ TEST(Networks, RunOnTheAiCore) {
 TEST(Networks, UnknownOperatorsAreListedTogether) {
   if (cases().empty()) GTEST_SKIP() << "the folder of cases is not there";
   Scratch s;
-  const Outcome o = run(program("atc") + " --framework=5 --soc_version=Ascend910B3 --output=net --model=" + (cases() / "models/candy/model.onnx").string(), s.path());
+  const Outcome o = run(program("atc") + " --framework=5 --soc_version=Ascend910B3 --output=net --model=" +
+                            (cases() / "models/candy/model.onnx").string(),
+                        s.path());
   EXPECT_EQ(o.code, 255);
-  for (const char* op : {"E16002", "Affine", "Crop", "ImageScaler"}) EXPECT_NE(o.out.find(op), std::string::npos) << o.out;
+  for (const char* op : {"E16002", "Affine", "Crop", "ImageScaler"})
+    EXPECT_NE(o.out.find(op), std::string::npos) << o.out;
   EXPECT_EQ(s.files(), 0U);
 }
 
@@ -64,13 +75,20 @@ TEST(Networks, UnknownOperatorsAreListedTogether) {
 TEST(Networks, OpenAxesAskForInputShape) {
   if (cases().empty()) GTEST_SKIP() << "the folder of cases is not there";
   Scratch s;
-  const std::string yunet = " --framework=5 --soc_version=Ascend910B3 --export_compile_stat=0 --model=" + (cases() / "models/yunet_n_dynamic/model.onnx").string();
+  const std::string yunet = " --framework=5 --soc_version=Ascend910B3 --export_compile_stat=0 --model=" +
+                            (cases() / "models/yunet_n_dynamic/model.onnx").string();
   const Outcome open = run(program("atc") + yunet + " --output=net", s.path());
   EXPECT_EQ(open.code, 255);
-  for (const char* word : {"E10001", "input", "--input_shape"}) EXPECT_NE(open.out.find(word), std::string::npos) << open.out;
+  for (const char* word : {"E10001", "input", "--input_shape"})
+    EXPECT_NE(open.out.find(word), std::string::npos) << open.out;
   // One dynamic model serves any batch and size.
   for (const char* shape : {"2,3,320,320", "1,3,160,224"})
-    EXPECT_EQ(run(program("atc") + yunet + " --output=net --input_shape=input:" + shape + " && " + program("omrun") + " --model net.om", s.path()).code, 0) << shape;
+    EXPECT_EQ(run(program("atc") + yunet + " --output=net --input_shape=input:" + shape + " && " +
+                      program("omrun") + " --model net.om",
+                  s.path())
+                  .code,
+              0)
+        << shape;
 }
 
 }  // namespace

@@ -7,8 +7,14 @@ namespace {
 
 TEST(Omrun, ReadsTheDigit) {
   Scratch s;
-  ASSERT_EQ(run(program("atc") + " --framework=5 --soc_version=Ascend310P3 --export_compile_stat=0 --model=" + model("lenet5.onnx") + " --output=net", s.path()).code, 0);
-  const Outcome o = run(program("omrun") + " --model net.om --input " + model("lenet5_digit.npy") + " --output out --outfmt TXT", s.path());
+  ASSERT_EQ(run(program("atc") + " --framework=5 --soc_version=Ascend310P3 --export_compile_stat=0 --model=" +
+                    model("lenet5.onnx") + " --output=net",
+                s.path())
+                .code,
+            0);
+  const Outcome o = run(program("omrun") + " --model net.om --input " + model("lenet5_digit.npy") +
+                            " --output out --outfmt TXT",
+                        s.path());
   ASSERT_EQ(o.code, 0) << o.out;
   std::string text;
   for (const auto& f : std::filesystem::directory_iterator(s / "out")) text = slurp(f.path());
@@ -21,16 +27,28 @@ TEST(Omrun, ReadsTheDigit) {
 
 TEST(Omrun, OutputsDoNotDependOnThreads) {
   Scratch s;
-  ASSERT_EQ(run(program("atc") + " --framework=5 --soc_version=Ascend910B3 --export_compile_stat=0 --model=" + model("lenet5.onnx") + " --output=net", s.path()).code, 0);
+  ASSERT_EQ(run(program("atc") + " --framework=5 --soc_version=Ascend910B3 --export_compile_stat=0 --model=" +
+                    model("lenet5.onnx") + " --output=net",
+                s.path())
+                .code,
+            0);
   for (const char* t : {"1", "2"})
-    ASSERT_EQ(run(program("omrun") + " --model net.om --seed 5 --output out" + t + " --outfmt BIN --threads " + t, s.path()).code, 0);
+    ASSERT_EQ(
+        run(program("omrun") + " --model net.om --seed 5 --output out" + t + " --outfmt BIN --threads " + t,
+            s.path())
+            .code,
+        0);
   for (const auto& f : std::filesystem::directory_iterator(s / "out1"))
     EXPECT_EQ(slurp(f.path()), slurp(s / ("out2/" + f.path().filename().string())));
 }
 
 TEST(Omrun, DryRunGivesTimesWithoutValues) {
   Scratch s;
-  ASSERT_EQ(run(program("atc") + " --framework=5 --soc_version=Ascend910B3 --export_compile_stat=0 --model=" + model("lenet5.onnx") + " --output=net", s.path()).code, 0);
+  ASSERT_EQ(run(program("atc") + " --framework=5 --soc_version=Ascend910B3 --export_compile_stat=0 --model=" +
+                    model("lenet5.onnx") + " --output=net",
+                s.path())
+                .code,
+            0);
   const Outcome dry = run(program("omrun") + " --model net.om --dry-run --json", s.path());
   ASSERT_EQ(dry.code, 0) << dry.out;
   EXPECT_NE(dry.out.find("\"cycles\""), std::string::npos) << dry.out;
@@ -39,12 +57,17 @@ TEST(Omrun, DryRunGivesTimesWithoutValues) {
 
 TEST(Omrun, BadInputIsOneDiagnostic) {
   Scratch s;
-  ASSERT_EQ(run(program("atc") + " --framework=5 --soc_version=Ascend910B3 --export_compile_stat=0 --model=" + model("lenet5.onnx") + " --output=net", s.path()).code, 0);
+  ASSERT_EQ(run(program("atc") + " --framework=5 --soc_version=Ascend910B3 --export_compile_stat=0 --model=" +
+                    model("lenet5.onnx") + " --output=net",
+                s.path())
+                .code,
+            0);
   const std::string om = slurp(s / "net.om");
   std::ofstream(s / "cut.om", std::ios::binary) << om.substr(0, om.size() - 100);
   std::ofstream(s / "short.bin", std::ios::binary) << "1234";
-  for (const char* arguments : {"--model none.om", "--model cut.om", "--model net.om --input short.bin", "--model net.om --input none.npy",
-                                "--model net.om --dims image:1,1,28,28", "--model net.om --profile p", "--model net.om --loop x"}) {
+  for (const char* arguments : {"--model none.om", "--model cut.om", "--model net.om --input short.bin",
+                                "--model net.om --input none.npy", "--model net.om --dims image:1,1,28,28",
+                                "--model net.om --profile p", "--model net.om --loop x"}) {
     const Outcome o = run(program("omrun") + " " + arguments, s.path());
     EXPECT_EQ(o.code, 1) << arguments << o.out;
     EXPECT_NE(o.out.find("error"), std::string::npos) << arguments << o.out;

@@ -23,8 +23,8 @@ struct Problem {
 };
 
 // [batch, m, k] x [batch, k, n] + bias[n], then Relu.
-Problem make_problem(std::int64_t batch, std::int64_t m, std::int64_t k, std::int64_t n, Layout layout, DType dtype,
-                     std::uint32_t seed) {
+Problem make_problem(std::int64_t batch, std::int64_t m, std::int64_t k, std::int64_t n, Layout layout,
+                     DType dtype, std::uint32_t seed) {
   std::mt19937 rng(seed);
   Problem p;
   p.dtype = dtype;
@@ -51,7 +51,8 @@ Problem make_problem(std::int64_t batch, std::int64_t m, std::int64_t k, std::in
     for (std::int64_t i = 0; i < batch; ++i)
       for (std::int64_t x = 0; x < k; ++x)
         for (std::int64_t y = 0; y < n; ++y)
-          t[static_cast<std::size_t>((i * n + y) * k + x)] = bv[static_cast<std::size_t>((i * k + x) * n + y)];
+          t[static_cast<std::size_t>((i * n + y) * k + x)] =
+              bv[static_cast<std::size_t>((i * k + x) * n + y)];
     stored = from_doubles(dtype, {batch, n, k}, t);
     s.b = {0, {k * n}, k, 0};
   } else {
@@ -85,7 +86,8 @@ void expect_right(const Problem& p, const Memory& memory) {
       for (std::int64_t y = 0; y < n; ++y) {
         double sum = bias[static_cast<std::size_t>(y)];
         for (std::int64_t z = 0; z < k; ++z)
-          sum += a[static_cast<std::size_t>((i * m + x) * k + z)] * b[static_cast<std::size_t>((i * k + z) * n + y)];
+          sum += a[static_cast<std::size_t>((i * m + x) * k + z)] *
+                 b[static_cast<std::size_t>((i * k + z) * n + y)];
         const double want = std::max(sum, 0.0);
         ASSERT_NEAR(got[static_cast<std::size_t>((i * m + x) * n + y)], want,
                     tolerance * (std::abs(want) + std::sqrt(static_cast<double>(k))))
@@ -99,7 +101,8 @@ TEST(CubeMatMul, AllLayoutsDtypesAndTails) {
   };
   std::uint32_t seed = 1;
   for (const char* soc : {"Ascend910B3", "Ascend310P3"})
-    for (const Size s : {Size{1, 1, 16, 16}, Size{1, 1, 70, 130}, Size{2, 33, 40, 50}, Size{3, 64, 32, 64}, Size{1, 197, 300, 31}})
+    for (const Size s : {Size{1, 1, 16, 16}, Size{1, 1, 70, 130}, Size{2, 33, 40, 50}, Size{3, 64, 32, 64},
+                         Size{1, 197, 300, 31}})
       for (Layout layout : {Layout::Panels, Layout::Matrix, Layout::Transposed})
         for (DType dtype : {DType::F32, DType::F16, DType::BF16}) {
           Problem p = make_problem(s.batch, s.m, s.k, s.n, layout, dtype, seed++);
@@ -130,7 +133,8 @@ TEST(CubeMatMul, OverflowingTilesAreInternalErrors) {
   Problem p = make_problem(1, 64, 64, 64, Layout::Panels, DType::F16, 6);
   const auto task = make_matmul_task(p.spec, p.operands, chip());
   ASSERT_TRUE(task.ok());
-  for (std::int64_t soc::Chip::*memory : {&soc::Chip::l0a, &soc::Chip::l0b, &soc::Chip::l0c, &soc::Chip::l1, &soc::Chip::ub}) {
+  for (std::int64_t soc::Chip::*memory :
+       {&soc::Chip::l0a, &soc::Chip::l0b, &soc::Chip::l0c, &soc::Chip::l1, &soc::Chip::ub}) {
     soc::Chip small = chip();
     small.*memory = 512;
     EXPECT_THROW((void)run_task(*task, small, p.memory, aicore::Values::Fast), InternalError);

@@ -41,7 +41,8 @@ TEST(VectorKernel, BroadcastsChainsAndRoundsOnce) {
     c.space.dims = dims;
     const Tensor x = random_tensor(dtype, dims, rng), bias = random_tensor(dtype, {70}, rng),
                  scale = random_tensor(dtype, {3, 5, 1}, rng);
-    const int ix = c.input(x, broadcast_strides(dims, dims)), ib = c.input(bias, broadcast_strides({70}, dims)),
+    const int ix = c.input(x, broadcast_strides(dims, dims)),
+              ib = c.input(bias, broadcast_strides({70}, dims)),
               is = c.input(scale, broadcast_strides({3, 5, 1}, dims));
     const int out = c.output(dtype, 3 * 5 * 70, broadcast_strides(dims, dims));
     VectorProgram& p = c.program;
@@ -65,7 +66,8 @@ TEST(VectorKernel, SoftmaxAnyAxisAnyLength) {
   struct Shape {
     std::int64_t outer, axis, inner;
   };
-  for (const Shape s : {Shape{7, 33, 1}, Shape{2, 200000, 1}, Shape{3, 40, 24}, Shape{2, 30000, 17}, Shape{1, 1, 5}}) {
+  for (const Shape s :
+       {Shape{7, 33, 1}, Shape{2, 200000, 1}, Shape{3, 40, 24}, Shape{2, 30000, 17}, Shape{1, 1, 5}}) {
     Case c;
     const Dims dims{s.outer, s.axis, s.inner};
     c.space.dims = dims;
@@ -81,7 +83,8 @@ TEST(VectorKernel, SoftmaxAnyAxisAnyLength) {
     const int sum = p.emit(VecOp::ReduceSum, RegType::F32, e);
     p.store(out, RegType::F32, p.emit(VecOp::Div, RegType::F32, e, sum));
     const Task task = c.task(chip("Ascend310P3"));
-    EXPECT_EQ(check_modes(prepare_vector_program, task, chip("Ascend310P3"), c.memory), "") << s.axis << "x" << s.inner;
+    EXPECT_EQ(check_modes(prepare_vector_program, task, chip("Ascend310P3"), c.memory), "")
+        << s.axis << "x" << s.inner;
     const auto xs = to_doubles(x);
     const auto got = floats(c.memory, out, DType::F32);
     for (std::int64_t o = 0; o < s.outer; ++o)
@@ -91,7 +94,9 @@ TEST(VectorKernel, SoftmaxAnyAxisAnyLength) {
           total += std::exp(xs[static_cast<std::size_t>((o * s.axis + a) * s.inner + i)]);
         for (std::int64_t a = 0; a < s.axis; a += 1 + s.axis / 97) {
           const std::size_t at = static_cast<std::size_t>((o * s.axis + a) * s.inner + i);
-          ASSERT_NEAR(got[at], std::exp(xs[at]) / total, (2e-6 + 1e-7 * std::sqrt(static_cast<double>(s.axis))) * std::exp(xs[at]) / total + 1e-12);
+          ASSERT_NEAR(
+              got[at], std::exp(xs[at]) / total,
+              (2e-6 + 1e-7 * std::sqrt(static_cast<double>(s.axis))) * std::exp(xs[at]) / total + 1e-12);
         }
       }
   }
@@ -122,8 +127,10 @@ TEST(VectorKernel, IntegersKeep64Bits) {
   Case c;
   c.space.dims = {3};
   const std::vector<std::int64_t> a{(std::int64_t{1} << 40) + 3, -7, 5}, b{2, 3, 0};
-  const int ia = c.input(from_int64s(DType::I64, {3}, a), {1}), ib = c.input(from_int64s(DType::I64, {3}, b), {1});
-  const int mul = c.output(DType::I64, 3, {1}), mod = c.output(DType::I64, 3, {1}), less = c.output(DType::Bool, 3, {1});
+  const int ia = c.input(from_int64s(DType::I64, {3}, a), {1}),
+            ib = c.input(from_int64s(DType::I64, {3}, b), {1});
+  const int mul = c.output(DType::I64, 3, {1}), mod = c.output(DType::I64, 3, {1}),
+            less = c.output(DType::Bool, 3, {1});
   VectorProgram& p = c.program;
   const int ra = p.load(ia, RegType::I64), rb = p.load(ib, RegType::I64);
   p.store(mul, RegType::I64, p.emit(VecOp::Mul, RegType::I64, ra, rb));
@@ -155,7 +162,8 @@ TEST(VectorKernel, TilesThatDoNotFitAreInternalErrors) {
   // One core whose UB is smaller than the one the tiles were cut for.
   soc::Chip small = chip();
   small.ub = 1024;
-  EXPECT_THROW((void)run_task(prepare_vector_program, task, small, c.memory, aicore::Values::Fast), InternalError);
+  EXPECT_THROW((void)run_task(prepare_vector_program, task, small, c.memory, aicore::Values::Fast),
+               InternalError);
 }
 
 TEST(VectorKernel, CorruptedTilesChangeTheOutput) {
@@ -182,13 +190,18 @@ TEST(VectorUnit, ElementaryFunctionsAgreeWithDouble) {
     double low, high, tolerance;
   };
   const Row rows[] = {
-      {VecOp::Exp, std::exp, -80, 80, 3e-7},      {VecOp::Log, std::log, 1e-30, 1e30, 3e-7},
-      {VecOp::Tanh, std::tanh, -9, 9, 4e-7},      {VecOp::Erf, std::erf, -5, 5, 6e-7},
-      {VecOp::Sqrt, std::sqrt, 0, 1e10, 1e-7},    {VecOp::Sin, std::sin, -1000, 1000, 2e-7},
-      {VecOp::Cos, std::cos, -1000, 1000, 2e-7},  {VecOp::Floor, std::floor, -100, 100, 0},
+      {VecOp::Exp, std::exp, -80, 80, 3e-7},
+      {VecOp::Log, std::log, 1e-30, 1e30, 3e-7},
+      {VecOp::Tanh, std::tanh, -9, 9, 4e-7},
+      {VecOp::Erf, std::erf, -5, 5, 6e-7},
+      {VecOp::Sqrt, std::sqrt, 0, 1e10, 1e-7},
+      {VecOp::Sin, std::sin, -1000, 1000, 2e-7},
+      {VecOp::Cos, std::cos, -1000, 1000, 2e-7},
+      {VecOp::Floor, std::floor, -100, 100, 0},
       {VecOp::Sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, -30, 30, 4e-7},
       {VecOp::Softplus, [](double x) { return std::log1p(std::exp(x)); }, -30, 30, 5e-7},
-      {VecOp::Sinh, std::sinh, -20, 20, 3e-7},    {VecOp::Atanh, std::atanh, -0.99, 0.99, 3e-7},
+      {VecOp::Sinh, std::sinh, -20, 20, 3e-7},
+      {VecOp::Atanh, std::atanh, -0.99, 0.99, 3e-7},
       {VecOp::Reciprocal, [](double x) { return 1 / x; }, 0.1, 100, 2e-7},
   };
   std::mt19937 rng(5);
@@ -201,7 +214,8 @@ TEST(VectorUnit, ElementaryFunctionsAgreeWithDouble) {
     const Tensor x = from_doubles(DType::F32, {4096}, values);
     const int in = c.input(x, {1});
     const int out = c.output(DType::F32, 4096, {1});
-    c.program.store(out, RegType::F32, c.program.emit(row.op, RegType::F32, c.program.load(in, RegType::F32)));
+    c.program.store(out, RegType::F32,
+                    c.program.emit(row.op, RegType::F32, c.program.load(in, RegType::F32)));
     ASSERT_TRUE(run_task(c.task(chip()), chip(), c.memory, aicore::Values::Fast).status.ok());
     const auto xs = to_doubles(x);
     const auto got = floats(c.memory, out, DType::F32);
@@ -220,13 +234,15 @@ TEST(VectorUnit, SpecialValuesFollowIeee) {
     VecOp op;
     float (*f)(float);
   };
-  for (const Row& row : {Row{VecOp::Exp, std::exp}, Row{VecOp::Log, std::log}, Row{VecOp::Tanh, std::tanh},
-                         Row{VecOp::Erf, std::erf}, Row{VecOp::Sqrt, std::sqrt}, Row{VecOp::Abs, std::fabs}}) {
+  for (const Row& row :
+       {Row{VecOp::Exp, std::exp}, Row{VecOp::Log, std::log}, Row{VecOp::Tanh, std::tanh},
+        Row{VecOp::Erf, std::erf}, Row{VecOp::Sqrt, std::sqrt}, Row{VecOp::Abs, std::fabs}}) {
     Case c;
     c.space.dims = {5};
     const int in = c.input(from_doubles(DType::F32, {5}, x), {1});
     const int out = c.output(DType::F32, 5, {1});
-    c.program.store(out, RegType::F32, c.program.emit(row.op, RegType::F32, c.program.load(in, RegType::F32)));
+    c.program.store(out, RegType::F32,
+                    c.program.emit(row.op, RegType::F32, c.program.load(in, RegType::F32)));
     ASSERT_TRUE(run_task(c.task(chip()), chip(), c.memory, aicore::Values::Fast).status.ok());
     const auto got = floats(c.memory, out, DType::F32);
     for (std::size_t i = 0; i < 5; ++i) {

@@ -160,7 +160,7 @@ TEST(OmCorrupt, AnyMutationLoadsOrIsRefused) {
       static_cast<std::size_t>(fetch<std::uint64_t>(file, kTable + 8 + 24 * 2 + 8)) + kTable + 8 + 24 * 5;
   std::mt19937_64 random(20240607);
   int refused = 0, loaded = 0;
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < 2000; ++i) {
     const Bytes bytes = to_bytes(mutated(file, task_info, random));
     const auto result = load_om(bytes);
     ++(result.ok() ? loaded : refused);
@@ -169,8 +169,8 @@ TEST(OmCorrupt, AnyMutationLoadsOrIsRefused) {
     (void)display_info(bytes).ok();
   }
   // Both happen, or the loop does not test what it claims to.
-  EXPECT_GT(refused, 500);
-  EXPECT_GT(loaded, 500);
+  EXPECT_GT(refused, 300);
+  EXPECT_GT(loaded, 300);
 }
 
 }  // namespace

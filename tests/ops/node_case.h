@@ -125,7 +125,8 @@ class NodeCase {
     if (!status.ok()) return status.to_string();
     if (!elements[i]) return "(none)";
     std::vector<std::string> parts;
-    for (const ir::Dim& d : *elements[i]) parts.push_back(d.symbol.empty() ? std::to_string(d.value) : d.symbol);
+    for (const ir::Dim& d : *elements[i])
+      parts.push_back(d.symbol.empty() ? std::to_string(d.value) : d.symbol);
     return join(parts, ",");
   }
 

@@ -28,7 +28,8 @@ void expect_valid(const std::vector<Lifetime>& buffers, const MemoryLayout& layo
   for (const Lifetime& at : buffers) {
     std::int64_t alive = 0;
     for (const Lifetime& b : buffers)
-      if (b.lower <= at.lower && at.lower < b.upper) alive += (b.size + alignment - 1) / alignment * alignment;
+      if (b.lower <= at.lower && at.lower < b.upper)
+        alive += (b.size + alignment - 1) / alignment * alignment;
     most = std::max(most, alive);
   }
   EXPECT_EQ(layout.lower_bound, most);
@@ -51,9 +52,7 @@ TEST(PlanMemory, KeepsAlignment) {
   EXPECT_EQ(layout.height, 64 + 128 + 64);
 }
 
-TEST(PlanMemory, NothingIsNoMemory) {
-  EXPECT_EQ(plan_memory({}).height, 0);
-}
+TEST(PlanMemory, NothingIsNoMemory) { EXPECT_EQ(plan_memory({}).height, 0); }
 
 TEST(PlanMemory, RandomProblemsNeverOverlapAndStayNearTheBound) {
   std::mt19937 rng(11);
@@ -62,7 +61,8 @@ TEST(PlanMemory, RandomProblemsNeverOverlapAndStayNearTheBound) {
     const int count = 1 + static_cast<int>(rng() % 80);
     for (int i = 0; i < count; ++i) {
       const std::int64_t lower = rng() % 50;
-      buffers.push_back({lower, lower + 1 + static_cast<std::int64_t>(rng() % 12), 1 + static_cast<std::int64_t>(rng() % 5000)});
+      buffers.push_back({lower, lower + 1 + static_cast<std::int64_t>(rng() % 12),
+                         1 + static_cast<std::int64_t>(rng() % 5000)});
     }
     const MemoryLayout layout = plan_memory(buffers);
     expect_valid(buffers, layout, 64);

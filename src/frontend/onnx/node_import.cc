@@ -5,12 +5,6 @@
 #include "frontend/onnx/proto.h"
 
 namespace atc::frontend {
-namespace {
-
-constexpr int kNewestOpset = 28;  // of the default domain
-
-}  // namespace
-
 Status GraphImporter::import_nodes(const NodeProtos& nodes, Scope& scope, ir::Graph& graph) {
   const auto is_defined = [&](std::string_view name) { return scope.values.contains(name); };
   ATC_ASSIGN(const std::vector<int> order, topological_order(nodes, is_defined, scope.node_prefix, context_));
@@ -62,16 +56,8 @@ StatusOr<std::vector<ir::Value*>> GraphImporter::node_inputs(const onnx::NodePro
 StatusOr<int> GraphImporter::version_of(std::string_view domain, const std::string& label,
                                         const Scope& scope) {
   for (const Opsets* opsets : {scope.opsets, &model_opsets_})
-    if (const auto found = opsets->find(domain); found != opsets->end() && found->second > 0) {
-      // A later opset may change what an operator means: wrong numbers would be worse than a refusal.
-      if (domain.empty() && found->second > kNewestOpset)
-        return Status::error("E16005", "model " + context_.file + ", " + label + ": its opset " +
-                                           std::to_string(found->second) +
-                                           " of the default domain is newer than the newest known one, " +
-                                           std::to_string(kNewestOpset))
-            .cause("The model was exported for a newer ONNX.");
+    if (const auto found = opsets->find(domain); found != opsets->end() && found->second > 0)
       return found->second;
-    }
   // What an operator of another domain means does not hang on a version that nobody wrote down.
   if (!domain.empty()) return 1;
   return Status::error("E16005", "model " + context_.file + ", " + label +
