@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "command.h"
 
 // Real networks with known answers, where the folder of cases is there.
@@ -69,6 +72,38 @@ TEST(Networks, UnknownOperatorsAreListedTogether) {
   for (const char* op : {"E16002", "Affine", "Crop", "ImageScaler"})
     EXPECT_NE(o.out.find(op), std::string::npos) << o.out;
   EXPECT_EQ(s.files(), 0U);
+}
+
+// Once the shapes are bound, no arithmetic on shapes is left for the device.
+TEST(Networks, ShapeArithmeticIsFolded) {
+  if (cases().empty()) GTEST_SKIP() << "the folder of cases is not there";
+  Scratch s;
+  std::filesystem::create_directory(s / "ir");
+  const std::string shapes =
+      "input_ids:1,1;position_ids:1,1;attention_mask:1,1,1,32;past.0.key:1,4,31,32;past.0.value:1,4,31,32;"
+      "past.1.key:1,4,31,32;past.1.value:1,4,31,32";
+  const Outcome o = run(
+      program("atc") +
+          " --framework=5 --soc_version=Ascend910B3 --export_compile_stat=0 --output=net --input_shape=\"" +
+          shapes + "\" --print-ir-after=common-subexpression --dump-dir=ir --model=" +
+          (cases() / "exported/llama_decode_dyn/model.onnx").string(),
+      s.path());
+  ASSERT_EQ(o.code, 0) << o.out;
+  std::vector<std::filesystem::path> dumps;
+  for (const auto& f : std::filesystem::directory_iterator(s / "ir")) dumps.push_back(f.path());
+  std::sort(dumps.begin(), dumps.end());
+  ASSERT_GE(dumps.size(), 2U);
+  const std::string before = slurp(dumps.front()), after = slurp(dumps.back());
+  for (const char* op : {"= Shape@", "= ConstantOfShape@", "= Equal@", "= Where@", "= Constant@"}) {
+    EXPECT_NE(before.find(op), std::string::npos) << op;
+    EXPECT_EQ(after.find(op), std::string::npos) << op;
+  }
+  // The rows of the embedding and of the two rotary tables.
+  std::size_t gathers = 0;
+  for (std::size_t at = after.find("= Gather@"); at != std::string::npos;
+       at = after.find("= Gather@", at + 1))
+    ++gathers;
+  EXPECT_EQ(gathers, 3U);
 }
 
 // An axis that stays open names the input, the axis and the option.
