@@ -172,6 +172,8 @@ void Core::copy_in(Buffer& dst, std::int64_t dst_offset, const Gm& src, std::int
   if (values_ == Values::Fast && contiguous && dst_offset == 0) {
     dst.data = src.data + src_offset;
   } else if (computes()) {
+    // A buffer is filled from its start; joining a part to an alias would lose the alias.
+    ATC_CHECK(dst_offset == 0 || dst.data == dst.own, "DataCopy joins a part to an aliased buffer");
     dst.data = dst.own;
     move(dst.own + dst_offset, src.data + src_offset, burst, true);
   }
@@ -189,6 +191,10 @@ void Core::copy_out(const Gm& dst, std::int64_t dst_offset, Buffer& src, std::in
   if (burst.count <= 0 || burst.bytes <= 0) return;
   const Extent gm = extent(dst_offset, burst.count, burst.bytes, burst.gm_stride);
   check_gm(dst, gm.low, gm.size);
+  const Extent local = extent(src_offset, burst.count, burst.bytes, burst.local_stride);
+  ATC_CHECK(local.low >= 0 && local.low + local.size <= src.bytes,
+            "DataCopy from beyond its buffer: " + std::to_string(local.low + local.size) + " of " +
+                std::to_string(src.bytes) + " bytes");
   if (computes()) {
     const std::byte* from = src.data + src_offset;
     std::byte* to = dst.data + dst_offset;
@@ -255,6 +261,11 @@ void Core::copy_ub(Buffer& dst, std::int64_t dst_offset, Buffer& src, std::int64
   const std::int64_t e = element_bytes;
   const std::int64_t dst_span = ((rows - 1) * dst_row_stride + (cols - 1) * dst_col_stride + 1) * e;
   ATC_CHECK(dst_offset >= 0 && dst_offset + dst_span <= dst.bytes, "copy beyond its UB buffer");
+  const std::int64_t down = (rows - 1) * src_row_stride, across = (cols - 1) * src_col_stride;
+  const std::int64_t low = std::min<std::int64_t>(down, 0) + std::min<std::int64_t>(across, 0);
+  const std::int64_t high = std::max<std::int64_t>(down, 0) + std::max<std::int64_t>(across, 0) + 1;
+  ATC_CHECK(src_offset + low * e >= 0 && src_offset + high * e <= src.bytes,
+            "copy from beyond its UB buffer");
   if (computes()) {
     const std::byte* from = src.data + src_offset;
     std::byte* to = writable(dst) + dst_offset;
