@@ -212,7 +212,7 @@ TEST(Functions, Refusals) {
   self.node(call("F", {"x"}, {"y"}));
   refused(self, "call themselves", "local.F -> local.F");
   auto twice = with({function("F", {}, {}, {}), function("F", {}, {}, {})});
-  refused(twice, "'F'", "defined twice");
+  refused(twice, "'local.F'", "defined twice");
   auto many = with({function("F", {"a"}, {"o"}, {make_node("Abs", {"a"}, {"o"})})});
   many.node(call("F", {"x", "x"}, {"y"}, "f"));
   refused(many, "'f' (local.F) has 2 inputs", "has 1 and 1");

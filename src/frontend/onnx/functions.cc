@@ -38,6 +38,10 @@ Opsets opsets_of(const Imports& imports) {
   return opsets;
 }
 
+std::string function_label(const std::string& domain, const std::string& name, const std::string& overload) {
+  return (domain.empty() ? "" : domain + ".") + name + (overload.empty() ? "" : ":" + overload);
+}
+
 /// Calls `visit` for each node of the list and of the subgraphs below it.
 template <class Visit>
 void visit_nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes, const Visit& visit) {
@@ -61,7 +65,7 @@ Status FunctionTable::load(const onnx::ModelProto& model, const Context& context
     function.opsets = read_opsets(proto);
     const Key key{normal_domain(proto.domain()), proto.name(), unknown_text(unknown, kFunctionOverload)};
     const auto& [domain, name, overload] = key;
-    function.label = (domain.empty() ? "" : domain + ".") + name + (overload.empty() ? "" : ":" + overload);
+    function.label = function_label(domain, name, overload);
     for (int i = 0; i < unknown.field_count(); ++i) {
       const auto& field = unknown.field(i);
       if (field.number() != kFunctionAttributeProto ||
@@ -73,8 +77,8 @@ Status FunctionTable::load(const onnx::ModelProto& model, const Context& context
       const std::string_view attribute_name = attribute->name();
       function.defaults.emplace(attribute_name, std::move(attribute));
     }
-    if (!functions_.emplace(key, std::move(function)).second)
-      return context.fault("function '" + name + "' of domain '" + domain + "' is defined twice");
+    const auto [known, is_new] = functions_.emplace(key, std::move(function));
+    if (!is_new) return context.fault("function '" + known->second.label + "' is defined twice");
   }
   return {};
 }

@@ -47,10 +47,9 @@ Status check_model(const onnx::ModelProto& proto, std::span<const std::byte> fil
 /// Everybody who reads weights touches their pages one by one, which costs more than the reading; the
 /// kernel maps them together. A hint: errors do not matter.
 void map_pages(std::span<const std::byte> file) {
-  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const auto begin = reinterpret_cast<std::uintptr_t>(file.data()) / page * page;
-  const auto end = reinterpret_cast<std::uintptr_t>(file.data()) + file.size();
-  ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_READ);
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t head = reinterpret_cast<std::uintptr_t>(file.data()) % page;
+  ::madvise(const_cast<std::byte*>(file.data()) - head, file.size() + head, MADV_POPULATE_READ);
 }
 
 }  // namespace
@@ -85,7 +84,7 @@ StatusOr<ir::Model> import_model(Bytes file_bytes, const std::filesystem::path& 
   map_pages(file_bytes.span());
   FunctionTable functions;
   ATC_TRY(functions.load(proto, context));
-  TensorImporter tensors(context, file_bytes, skeleton.raw_bytes, base_dir);
+  TensorImporter tensors(context, std::move(file_bytes), skeleton.raw_bytes, base_dir);
   ATC_ASSIGN(model.graph, GraphImporter(context, tensors, functions, opsets).import_main(proto.graph()));
   return model;
 }

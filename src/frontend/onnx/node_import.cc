@@ -5,6 +5,19 @@
 #include "frontend/onnx/proto.h"
 
 namespace atc::frontend {
+namespace {
+
+std::string attribute_label(const std::string& node_label, const std::string& name) {
+  return node_label + ", attribute '" + name + "'";
+}
+
+/// Before the tags of nodes in a body: "if_3.then_branch/".
+std::string body_prefix(const std::string& node_tag, const std::string& attribute_name) {
+  return node_tag + "." + attribute_name + "/";
+}
+
+}  // namespace
+
 Status GraphImporter::import_nodes(const NodeProtos& nodes, Scope& scope, ir::Graph& graph) {
   const auto is_defined = [&](std::string_view name) { return scope.values.contains(name); };
   ATC_ASSIGN(const std::vector<int> order, topological_order(nodes, is_defined, scope.node_prefix, context_));
@@ -69,7 +82,7 @@ StatusOr<BoundAttribute> GraphImporter::resolve(const onnx::AttributeProto& attr
                                                 const std::string& label, const Scope& scope) {
   const std::string& reference = attribute.ref_attr_name();
   if (reference.empty()) return BoundAttribute{&attribute, &scope};
-  const std::string who = label + ", attribute '" + attribute.name() + "'";
+  const std::string who = attribute_label(label, attribute.name());
   if (scope.call == nullptr)
     return context_.fault(who + " refers to function attribute '" + reference + "' outside of any function");
   const auto bound = scope.call->attributes.find(reference);
@@ -88,14 +101,14 @@ Status GraphImporter::import_attributes(const onnx::NodeProto& proto, const std:
                                         ir::Attributes& out) {
   for (const auto& attribute : proto.attribute()) {
     const std::string& name = attribute.name();
-    const std::string who = label + ", attribute '" + name + "'";
+    const std::string who = attribute_label(label, name);
     if (name.empty()) return context_.fault(label + " has an attribute without a name");
     if (out.has(name)) return context_.fault(who + " is given twice");
     ATC_ASSIGN(const BoundAttribute bound, resolve(attribute, label, scope));
     if (bound.proto == nullptr) continue;
     if (attribute_kind(*bound.proto) == onnx::AttributeProto::GRAPH) {
       ATC_TRY(enter(who));
-      ATC_ASSIGN(auto body, import_body(bound.proto->g(), *bound.scope, graph, tag + "." + name + "/"));
+      ATC_ASSIGN(auto body, import_body(bound.proto->g(), *bound.scope, graph, body_prefix(tag, name)));
       --depth_;
       out.set(name, std::move(body));
     } else {
