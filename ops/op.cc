@@ -69,6 +69,14 @@ Status InferContext::input_error(std::size_t i, std::string message) const {
                     "input " + std::to_string(i) + " " + describe_value(node_.input(i)) + " " + message);
 }
 
+EvalContext::EvalContext(const ir::Node& node, std::vector<const Tensor*> inputs)
+    : node_(node), inputs_(std::move(inputs)) {
+  outputs.resize(node.outputs().size());
+  aligned_.reserve(inputs_.size());
+  for (const Tensor*& t : inputs_)
+    if (t != nullptr && !is_aligned(*t)) t = &aligned_.emplace_back(aligned(*t));
+}
+
 Status EvalContext::error(std::string message) const { return node_error(node_, message); }
 
 Status check_schema(const ir::Node& node, const OpDef& def) {

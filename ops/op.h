@@ -79,10 +79,10 @@ class InferContext {
 /// Reference evaluation of one node on host tensors: constant folding, the AI CPU, test oracle.
 class EvalContext {
  public:
-  EvalContext(const ir::Node& node, std::vector<const Tensor*> inputs)
-      : node_(node), inputs_(std::move(inputs)) {
-    outputs.resize(node.outputs().size());
-  }
+  /// Inputs may be views at any address (constants of a model); `input` gives aligned ones.
+  EvalContext(const ir::Node& node, std::vector<const Tensor*> inputs);
+  EvalContext(const EvalContext&) = delete;
+  EvalContext& operator=(const EvalContext&) = delete;
   const ir::Node& node() const { return node_; }
   int version() const { return node_.version; }
   std::size_t input_count() const { return inputs_.size(); }
@@ -99,6 +99,7 @@ class EvalContext {
  private:
   const ir::Node& node_;
   std::vector<const Tensor*> inputs_;
+  std::vector<Tensor> aligned_;  // of inputs that are not
 };
 
 /// Everything the project knows of one operator version, in one place.

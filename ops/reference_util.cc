@@ -27,17 +27,28 @@ bool dispatchable(DType dtype) {
   }
 }
 
+namespace {
+
+// Of constants too, which may be views at any address.
+template <class T>
+T element(const Tensor& t, std::int64_t i) {
+  ATC_CHECK(i >= 0 && static_cast<std::size_t>(i) < t.data.size() / sizeof(T), "no such element");
+  T v;
+  std::memcpy(&v, t.data.data() + static_cast<std::size_t>(i) * sizeof(T), sizeof(T));
+  return v;
+}
+
+}  // namespace
+
 double double_at(const Tensor& t, std::int64_t i) {
   return dispatch(t.dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    return static_cast<double>(widen(t.as<T>()[static_cast<std::size_t>(i)]));
+    return static_cast<double>(widen(element<typename decltype(tag)::type>(t, i)));
   });
 }
 
 std::int64_t int_at(const Tensor& t, std::int64_t i) {
   return dispatch(t.dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    return static_cast<std::int64_t>(widen(t.as<T>()[static_cast<std::size_t>(i)]));
+    return static_cast<std::int64_t>(widen(element<typename decltype(tag)::type>(t, i)));
   });
 }
 

@@ -27,7 +27,7 @@ Tensor pack(const Tensor& src, const WeightView& v, std::int64_t join) {
   const std::int64_t n1 = ceil_div(out, 16), k1 = ceil_div(in, 16);
   MutableTensor packed(src.dtype, {groups * n1, k1 * v.taps, 16, 16});
   T* dst = reinterpret_cast<T*>(packed.bytes().data());
-  const T* s = reinterpret_cast<const T*>(src.data.data());
+  const std::byte* s = src.data.data();  // a view of the model, at any address
   for (std::int64_t g = 0; g < v.groups; ++g)
     for (std::int64_t o = 0; o < v.out; ++o) {
       const std::int64_t oo = g % join * v.out + o;
@@ -35,8 +35,10 @@ Tensor pack(const Tensor& src, const WeightView& v, std::int64_t join) {
       for (std::int64_t i = 0; i < v.in; ++i) {
         const std::int64_t ii = g % join * v.in + i;
         T* row = panel + (ii / 16 * v.taps * 16 + ii % 16) * 16;
-        const T* from = s + g * v.group_stride + o * v.out_stride + i * v.in_stride;
-        for (std::int64_t t = 0; t < v.taps; ++t) row[t * 256] = from[t * v.tap_stride];
+        const std::int64_t from = g * v.group_stride + o * v.out_stride + i * v.in_stride;
+        for (std::int64_t t = 0; t < v.taps; ++t)
+          std::memcpy(row + t * 256, s + (from + t * v.tap_stride) * static_cast<std::int64_t>(sizeof(T)),
+                      sizeof(T));
       }
     }
   return std::move(packed).freeze();

@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "atc/base/status.h"
 #include "atc/ir/graph.h"
@@ -52,10 +53,32 @@ class FusionCounts {
   Map ub_;
 };
 
+/// Where the compiler departed from the precision mode by itself.
+struct PrecisionChange {
+  enum class Kind {
+    KeptF32,  ///< a value stays fp32 in a narrow mode
+    Clipped,  ///< elements of a constant beyond the narrow type's range were clipped
+  };
+  Kind kind = Kind::KeptF32;
+  std::string value;                 ///< name of the value or constant
+  std::string op_type;               ///< of the node that makes it; of the reader of a constant
+  std::vector<std::string> sources;  ///< ONNX nodes of that node
+  std::string reason;
+};
+
+/// What the precision pass did.
+struct PrecisionRecord {
+  std::vector<PrecisionChange> changes;  ///< in graph order
+  int narrowed_values = 0;               ///< values that are fp16 (bf16) instead of fp32
+  int narrowed_constants = 0;
+  int casts = 0;  ///< inserted
+};
+
 /// Passed through all passes of one compilation.
 struct PassContext {
   PassOptions options;
   FusionCounts fusions;
+  PrecisionRecord precision;
 };
 
 /// One transformation of the graph. The pass manager verifies, times, counts and dumps; a pass does not.

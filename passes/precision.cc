@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <map>
 #include <set>
+#include <span>
 
 #include "atc/base/half.h"
 
@@ -28,15 +30,32 @@ bool is_mover(const Node& n) {
   return n.domain.empty() && std::find(kMovers.begin(), kMovers.end(), n.op_type) != kMovers.end();
 }
 
+// Calls f(position, values) with stretches of an f32 tensor, which may be a view at any address.
+template <class F>
+void for_stretches(const Tensor& t, const F& f) {
+  std::array<float, 4096> stretch;
+  const std::size_t count = t.data.size() / sizeof(float);
+  for (std::size_t at = 0; at < count; at += stretch.size()) {
+    const std::size_t n = std::min(stretch.size(), count - at);
+    std::memcpy(stretch.data(), t.data.data() + at * sizeof(float), n * sizeof(float));
+    f(at, std::span(stretch).first(n));
+  }
+}
+
+bool beyond_half(float f) { return std::isfinite(f) && std::abs(static_cast<double>(f)) > kMaxHalf; }
+
 bool fits_half(const Tensor& t) {
-  for (float f : t.as<float>())
-    if (std::isfinite(f) && std::abs(static_cast<double>(f)) > kMaxHalf) return false;
-  return true;
+  bool fits = true;
+  for_stretches(t, [&](std::size_t, std::span<float> values) {
+    fits = fits && std::none_of(values.begin(), values.end(), beyond_half);
+  });
+  return fits;
 }
 
 class Narrower {
  public:
-  Narrower(Graph& graph, DType narrow) : graph_(graph), narrow_(narrow) {}
+  Narrower(Graph& graph, DType narrow, PrecisionRecord& record)
+      : graph_(graph), narrow_(narrow), record_(record) {}
 
   int run() {
     for (Node* n : graph_.node_list()) visit(*n);
@@ -93,6 +112,7 @@ class Narrower {
   void set_narrow(Value* v) {
     v->type.dtype = narrow_;
     narrowed_.insert(v);
+    ++record_.narrowed_values;
     ++changes_;
   }
 
@@ -101,17 +121,25 @@ class Narrower {
       Value* v = n.output(i);
       Value* inner = body->outputs()[i];
       if (!is_wide(v) || graph_.is_output(v)) continue;
-      if (inner->producer() != nullptr && keeps_fp32(inner->producer()->op_type)) continue;
-      set_narrow(v);
+      const std::string_view op =
+          inner->producer() == nullptr ? std::string_view() : std::string_view(inner->producer()->op_type);
+      if (const std::string_view reason = fp32_reason(op); !reason.empty())
+        record_.changes.push_back(
+            {PrecisionChange::Kind::KeptF32, v->name(), std::string(op), n.sources, std::string(reason)});
+      else
+        set_narrow(v);
     }
   }
 
   void narrow_large_constant(Node& n, std::size_t i) {
     const Value* v = n.input(i);
-    if (!is_wide(v) || !v->is_constant() || v->constant().count() <= kSmallConstant ||
-        !fits_half(v->constant()))
-      return;
-    require(n, i, narrow_);
+    if (!is_wide(v) || !v->is_constant() || v->constant().count() <= kSmallConstant) return;
+    if (fits_half(v->constant())) {
+      require(n, i, narrow_);
+    } else if (kept_constants_.insert(v).second) {
+      record_.changes.push_back({PrecisionChange::Kind::KeptF32, v->name(), n.op_type, n.sources,
+                                 "its elements are beyond the range of fp16"});
+    }
   }
 
   // Input i of the node in dtype `to`, through a constant of that type or a Cast.
@@ -121,34 +149,38 @@ class Narrower {
     Value*& converted = converted_[{v, to}];
     if (converted == nullptr) {
       ++changes_;
-      converted = v->is_constant() ? convert_constant(v, to) : cast(v, to, &n);
+      converted = v->is_constant() ? convert_constant(v, to, n) : cast(v, to, &n);
     }
     n.set_input(i, converted);
   }
 
-  Value* convert_constant(const Value* v, DType to) {
+  Value* convert_constant(const Value* v, DType to, const Node& reader) {
     const Tensor& t = v->constant();
     MutableTensor out(to, t.shape);
-    const auto src = t.as<float>();
-    if (to == DType::F16) {
-      // Values beyond the range are clipped, as --is_weight_clip does by default.
-      std::vector<float> clipped;
-      const float* p = src.data();
-      if (!fits_half(t)) {
-        clipped.assign(src.begin(), src.end());
-        for (float& f : clipped)
-          if (std::isfinite(f))
-            f = std::clamp(f, -static_cast<float>(kMaxHalf), static_cast<float>(kMaxHalf));
-        p = clipped.data();
+    std::int64_t clipped = 0;
+    for_stretches(t, [&](std::size_t at, std::span<float> values) {
+      if (to == DType::F16) {
+        // Values beyond the range are clipped, as --is_weight_clip does by default.
+        for (float& f : values) {
+          if (!beyond_half(f)) continue;
+          f = std::clamp(f, -static_cast<float>(kMaxHalf), static_cast<float>(kMaxHalf));
+          ++clipped;
+        }
+        convert(values.data(), out.as<Half>().data() + at, values.size());
+      } else {
+        convert(values.data(), out.as<BFloat16>().data() + at, values.size());
       }
-      convert(p, out.as<Half>().data(), src.size());
-    } else {
-      convert(src.data(), out.as<BFloat16>().data(), src.size());
-    }
+    });
+    ++record_.narrowed_constants;
+    if (clipped > 0)
+      record_.changes.push_back({PrecisionChange::Kind::Clipped, v->name(), reader.op_type, reader.sources,
+                                 std::to_string(clipped) + " of " + std::to_string(t.count()) +
+                                     " elements are beyond the range of fp16"});
     return graph_.add_constant(v->name(), std::move(out).freeze());
   }
 
   Value* cast(Value* v, DType to, Node* before) {
+    ++record_.casts;
     auto body = std::make_shared<Graph>("body", &graph_);
     Value* x = body->add_input(v->name(), v->type);
     Node* c = body->add_node("Cast", {x}, 1, nullptr, {}, 13);
@@ -181,8 +213,9 @@ class Narrower {
 
   Graph& graph_;
   DType narrow_;
+  PrecisionRecord& record_;
   int changes_ = 0;
-  std::set<const Value*> narrowed_;
+  std::set<const Value*> narrowed_, kept_constants_;
   std::map<std::pair<const Value*, DType>, Value*> converted_;
 };
 
@@ -193,30 +226,35 @@ StatusOr<int> run(Graph& graph, PassContext& context) {
     case Precision::AllowFp32ToFp16:
       return 0;
     case Precision::MixedBfloat16:
-      return Narrower(graph, DType::BF16).run();
+      return Narrower(graph, DType::BF16, context.precision).run();
     case Precision::Fp16:
     case Precision::MixedFloat16:
-      return Narrower(graph, DType::F16).run();
+      return Narrower(graph, DType::F16, context.precision).run();
   }
   return 0;
 }
 
 }  // namespace
 
-bool keeps_fp32(std::string_view op) {
-  constexpr std::array<std::string_view, 12> kOps = {"CumSum",
-                                                     "Exp",
-                                                     "Log",
-                                                     "Pow",
-                                                     "ReduceL1",
-                                                     "ReduceL2",
-                                                     "ReduceLogSum",
-                                                     "ReduceLogSumExp",
-                                                     "ReduceProd",
-                                                     "ReduceSum",
-                                                     "ReduceSumSquare",
-                                                     "Softplus"};
-  return std::find(kOps.begin(), kOps.end(), op) != kOps.end();
+std::string_view fp32_reason(std::string_view op) {
+  constexpr std::string_view kRange = "its results leave the range of fp16";
+  constexpr std::string_view kSum = "sums of many elements lose their low bits or leave the range in fp16";
+  constexpr std::string_view kLog = "small differences of logarithms are lost in fp16";
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kOps = {{{"CumSum", kSum},
+                                                                                   {"Exp", kRange},
+                                                                                   {"Log", kLog},
+                                                                                   {"Pow", kRange},
+                                                                                   {"ReduceL1", kSum},
+                                                                                   {"ReduceL2", kSum},
+                                                                                   {"ReduceLogSum", kLog},
+                                                                                   {"ReduceLogSumExp", kLog},
+                                                                                   {"ReduceProd", kRange},
+                                                                                   {"ReduceSum", kSum},
+                                                                                   {"ReduceSumSquare", kSum},
+                                                                                   {"Softplus", kRange}}};
+  const auto at =
+      std::find_if(kOps.begin(), kOps.end(), [&](const auto& entry) { return entry.first == op; });
+  return at == kOps.end() ? std::string_view() : at->second;
 }
 
 Pass precision_pass() {

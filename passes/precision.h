@@ -13,10 +13,11 @@ namespace atc::passes {
 /// - operators that run on the AI CPU;
 /// - fp32 islands: results of Pow, Exp, sums and the like, whose range or rounding fp16 breaks;
 /// - constants that do not fit fp16's range, and small ones outside the cube.
-/// Origin and Fp32 leave fp32 as it is.
+/// Origin and Fp32 leave fp32 as it is. Islands, clipped constants and the totals go to the context's
+/// PrecisionRecord.
 Pass precision_pass();  ///< "precision"; changes: values and constants narrowed, Casts inserted
 
-/// Operators whose results stay fp32 in fp16 mode (an fp32 island).
-bool keeps_fp32(std::string_view op_type);
+/// Why results of the operator stay fp32 in fp16 mode (an fp32 island); empty when they do not.
+std::string_view fp32_reason(std::string_view op_type);
 
 }  // namespace atc::passes

@@ -118,12 +118,15 @@ void Core::scalar(Cycle cycles) {
 }
 
 Cycle Core::gm_cycles(const Gm& gm, std::int64_t blocks, std::int64_t block_bytes, bool write) const {
-  // The chip's total is what all its cores move at their own rate; fewer active cores leave the rate of
-  // one core as it is (a core cannot move more than its own ports do).
-  const int rate =
+  // A core moves no more than its own port does, and no more than its share of what the chip's memory does.
+  const std::int64_t port =
       gm.in_l2 ? (write ? chip_.ub_write_l2 : chip_.l2_read) : (write ? chip_.ub_write_ddr : chip_.ddr_read);
   const std::int64_t moved = blocks * round_up(block_bytes, kBurst);
-  return kIssue + kGmLatency / 8 + ceil_div(moved, std::max(rate, 1)) + blocks / 4;
+  const std::int64_t shared = moved * active_cores_;
+  const Cycle share =
+      gm.in_l2 ? ceil_div(shared, std::int64_t{chip_.cube_cores} * (write ? chip_.l2_write : chip_.l2_read))
+               : ceil_div(shared * chip_.cube_mhz, std::int64_t{chip_.gm_mbps});
+  return kIssue + kGmLatency / 8 + std::max(ceil_div(moved, port), share) + blocks / 4;
 }
 
 void Core::check_gm(const Gm& gm, std::int64_t offset, std::int64_t bytes) const {

@@ -1,5 +1,7 @@
 #include "atc/base/tensor.h"
 
+#include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "atc/base/math.h"
@@ -32,6 +34,18 @@ MutableTensor::MutableTensor(DType dtype, Dims shape) : dtype_(dtype), shape_(st
   const std::int64_t count = element_count(shape_);
   ATC_CHECK(count >= 0, "MutableTensor: bad shape " + to_string(shape_));
   bytes_ = MutableBytes(byte_size(dtype_, static_cast<std::size_t>(count)));
+}
+
+bool is_aligned(const Tensor& t) {
+  const auto alignment = static_cast<std::uintptr_t>(std::clamp(bit_width(t.dtype) / 8, 1, 8));
+  return reinterpret_cast<std::uintptr_t>(t.data.data()) % alignment == 0;
+}
+
+Tensor aligned(const Tensor& t) {
+  if (is_aligned(t)) return t;
+  MutableBytes copy(t.data.size());
+  std::memcpy(copy.data(), t.data.data(), t.data.size());
+  return {t.dtype, t.shape, std::move(copy).freeze(), t.strings};
 }
 
 Tensor MutableTensor::freeze() && { return {dtype_, std::move(shape_), std::move(bytes_).freeze(), {}}; }

@@ -65,11 +65,12 @@ Status run_pipeline(const CompileOptions& options, ir::Graph& graph, passes::Pas
 
 /// The .om comes last: where it is, everything else was written too.
 Status write_outputs(const CompileOptions& options, const plan::BuiltPlan& built,
-                     const passes::FusionCounts& fusions, const ir::Graph& graph) {
-  if (options.export_compile_stat != 0) ATC_TRY(report::write_fusion_result(fusions, "fusion_result.json"));
+                     const passes::PassContext& context, const ir::Graph& graph) {
+  if (options.export_compile_stat != 0)
+    ATC_TRY(report::write_fusion_result(context.fusions, "fusion_result.json"));
   if (!options.report.empty()) {
     ATC_TRY(create_folder_of(options.report));
-    ATC_TRY(report::write_compile_report(built.plan, fusions, options.report));
+    ATC_TRY(report::write_compile_report(built.plan, context, options.report));
   }
   ATC_TRY(create_folder_of(options.om_output()));
   return om::write_om(options.om_output(), built.plan, built.weights, graph);
@@ -101,7 +102,7 @@ Status compile_model(const CompileOptions& options, CompileResult& result) {
   log(LogLevel::Info, "planned " + std::to_string(built.plan.tasks.size()) + " tasks, " +
                           std::to_string(built.plan.arena_bytes) + " bytes of memory, " +
                           std::to_string(built.plan.weight_bytes) + " bytes of weights");
-  return write_outputs(options, built, context.fusions, graph);
+  return write_outputs(options, built, context, graph);
 }
 
 }  // namespace

@@ -57,39 +57,10 @@ class ConvKernel final : public PreparedKernel {
   void run_tile(Core& core, std::span<const aicore::Gm> operands, Block& block, const ConvTile& c) const {
     const ConvSpec& s = t_.spec;
     const ConvPhase& phase = s.phases[c.phase];
-    const std::int64_t height = s.in[1], width = s.in[2];
-    const std::int64_t plane = height * width * 16;
-    const std::int64_t oh0 = c.first_pixel / phase.count[2];
-    const std::int64_t oh1 = (c.first_pixel + c.pixels - 1) / phase.count[2];
-
-    // The input rows that any tap of the tile touches.
-    std::int64_t low = height, high = -1;
-    for (const ConvTap& tap : phase.taps) {
-      low = std::min(low, oh0 * s.in_stride[1] + tap.shift[1]);
-      high = std::max(high, oh1 * s.in_stride[1] + tap.shift[1]);
-    }
-    low = std::clamp<std::int64_t>(low, 0, height - 1);
-    high = std::clamp<std::int64_t>(high, low, height - 1);
-    const std::int64_t rows_in = high - low + 1;
-    const Columns cols = columns_of(c);
-    const std::int64_t pitch =
-        t_.part_rows ? core.plane_pitch(dtype_, cols.count * 16, width * 16) : width * 16;
-
+    const std::int64_t plane = s.in[1] * s.in[2] * 16;
     aicore::RowMap& map = block.map;
-    const std::size_t m = static_cast<std::size_t>(c.pixels);
-    map.base.resize(m);
-    map.row_h.resize(m);
-    map.row_w.resize(m);
-    for (std::size_t r = 0; r < m; ++r) {
-      const std::int64_t pixel = c.first_pixel + static_cast<std::int64_t>(r);
-      const std::int64_t h = pixel / phase.count[2] * s.in_stride[1] - low;
-      const std::int64_t w = pixel % phase.count[2] * s.in_stride[2] - cols.first;
-      map.row_h[r] = static_cast<int>(h);
-      map.row_w[r] = static_cast<int>(w);
-      map.base[r] = h * pitch + w * 16;
-    }
-    map.height = static_cast<int>(rows_in);
-    map.width = static_cast<int>(cols.count);
+    Patch patch = patch_of(core, c, phase.taps);
+    if (!t_.tap_patches) map_rows(map, c, patch);
     map.b_k1_stride = t_.tap_span;
 
     Buffer& l0c = block.cube.take_l0c();
@@ -109,22 +80,24 @@ class ConvKernel final : public PreparedKernel {
       }
       for (std::int64_t k0 = 0; k0 < s.k1; k0 += t_.k_chunk, block.turn ^= 1) {
         const std::int64_t k = std::min<std::int64_t>(t_.k_chunk, s.k1 - k0);
-        const std::int64_t offset =
-            in0 + (k0 * s.in[0] + (inside ? d : 0)) * plane + (low * width + cols.first) * 16;
-        const Core::CubeTile a =
-            t_.part_rows
-                ? core.load_plane(*block.l1a[block.turn], operands[0], offset, dtype_, static_cast<int>(k),
-                                  rows_in, cols.count * 16, width * 16, s.in[0] * plane)
-                : core.load_plane(*block.l1a[block.turn], operands[0], offset, dtype_, static_cast<int>(k), 1,
-                                  rows_in * width * 16, rows_in * width * 16, s.in[0] * plane);
+        const std::int64_t offset = in0 + (k0 * s.in[0] + (inside ? d : 0)) * plane;
         map.k1 = static_cast<int>(k);
         map.k_last = static_cast<int>(k0 + k == s.k1 ? s.k_last : 16);
-        map.k1_stride = a.k1_stride;
+        Core::CubeTile a;
+        if (!t_.tap_patches) a = load_patch(core, *block.l1a[block.turn], operands[0], offset, patch, k);
         for (std::size_t first = t0; first < t1; block.b_turn ^= 1) {
-          const std::size_t end = set_taps(map, phase, first, t1, pitch, inside);
+          const std::size_t end = part_end(phase, first, t1);
+          const std::span<const ConvTap> part(phase.taps.data() + first, end - first);
+          if (t_.tap_patches) {
+            patch = patch_of(core, c, part);
+            map_rows(map, c, patch);
+            a = load_patch(core, *block.l1a[block.b_turn], operands[0], offset, patch, k);
+          }
+          map.k1_stride = a.k1_stride;
           const std::int64_t fractals = s.k1 * s.taps;
-          const std::int64_t tap0 = t_.tap_span == s.taps ? 0 : phase.taps[first].index;
-          const std::int64_t span = t_.tap_span == s.taps ? s.taps : phase.taps[end - 1].index - tap0 + 1;
+          const std::int64_t tap0 = t_.tap_span == s.taps ? 0 : part.front().index;
+          const std::int64_t span = t_.tap_span == s.taps ? s.taps : part.back().index - tap0 + 1;
+          set_taps(map, part, tap0, patch.pitch, inside);
           const Core::CubeTile w =
               core.load_panels(*block.l1b[block.b_turn], operands[1],
                                ((c.group * s.n1 + c.panel0) * fractals + k0 * s.taps + tap0) * 256, dtype_,
@@ -140,45 +113,93 @@ class ConvKernel final : public PreparedKernel {
     write_out(core, operands.subspan(2), block, c, l0c);
   }
 
-  struct Columns {
-    std::int64_t first = 0, count = 1;
+  /// The input rows and columns of one plane that L1 has for a tile.
+  struct Patch {
+    std::int64_t row = 0, rows = 1;
+    std::int64_t column = 0, columns = 1;
+    std::int64_t pitch = 0;  ///< elements from row to row in L1
   };
 
-  /// The input columns that L1 has for a tile: all, or of a part of a row those that any tap touches.
-  Columns columns_of(const ConvTile& c) const {
-    const std::int64_t width = t_.spec.in[2];
-    if (!t_.part_rows) return {0, width};
-    const ConvPhase& phase = t_.spec.phases[c.phase];
-    const std::int64_t first = c.first_pixel % phase.count[2] * t_.spec.in_stride[2];
-    const std::int64_t last = first + (c.pixels - 1) * t_.spec.in_stride[2];
-    std::int64_t low = width, high = -1;
-    for (const ConvTap& tap : phase.taps) {
-      low = std::min(low, first + tap.shift[2]);
-      high = std::max(high, last + tap.shift[2]);
+  /// The rows that `taps` touch of a tile's pixels; every column, or of a part of a row those touched.
+  Patch patch_of(Core& core, const ConvTile& c, std::span<const ConvTap> taps) const {
+    const ConvSpec& s = t_.spec;
+    const ConvPhase& phase = s.phases[c.phase];
+    const std::int64_t height = s.in[1], width = s.in[2];
+    const std::int64_t oh0 = c.first_pixel / phase.count[2] * s.in_stride[1];
+    const std::int64_t oh1 = (c.first_pixel + c.pixels - 1) / phase.count[2] * s.in_stride[1];
+    const std::int64_t ow0 = c.first_pixel % phase.count[2] * s.in_stride[2];
+    const std::int64_t ow1 = ow0 + (c.pixels - 1) * s.in_stride[2];
+    std::int64_t top = height, bottom = -1, left = width, right = -1;
+    for (const ConvTap& tap : taps) {
+      top = std::min(top, oh0 + tap.shift[1]);
+      bottom = std::max(bottom, oh1 + tap.shift[1]);
+      left = std::min(left, ow0 + tap.shift[2]);
+      right = std::max(right, ow1 + tap.shift[2]);
     }
-    low = std::clamp<std::int64_t>(low, 0, width - 1);
-    return {low, std::clamp<std::int64_t>(high, low, width - 1) - low + 1};
+    Patch p;
+    p.row = std::clamp<std::int64_t>(top, 0, height - 1);
+    p.rows = std::clamp<std::int64_t>(bottom, p.row, height - 1) - p.row + 1;
+    if (t_.part_rows) {
+      p.column = std::clamp<std::int64_t>(left, 0, width - 1);
+      p.columns = std::clamp<std::int64_t>(right, p.column, width - 1) - p.column + 1;
+    } else {
+      p.columns = width;
+    }
+    p.pitch = t_.part_rows ? core.plane_pitch(dtype_, p.columns * 16, width * 16) : width * 16;
+    return p;
   }
 
-  /// Gives the map taps [first, end) of those before `limit`, as many as the weights in L1 reach; returns
-  /// end. Taps of one depth are sorted by their index.
-  std::size_t set_taps(aicore::RowMap& map, const ConvPhase& phase, std::size_t first, std::size_t limit,
-                       std::int64_t pitch, bool inside) const {
-    const bool all = t_.tap_span == t_.spec.taps;
-    const std::int64_t tap0 = all ? 0 : phase.taps[first].index;
+  void map_rows(aicore::RowMap& map, const ConvTile& c, const Patch& patch) const {
+    const ConvPhase& phase = t_.spec.phases[c.phase];
+    const std::size_t m = static_cast<std::size_t>(c.pixels);
+    map.base.resize(m);
+    map.row_h.resize(m);
+    map.row_w.resize(m);
+    for (std::size_t r = 0; r < m; ++r) {
+      const std::int64_t pixel = c.first_pixel + static_cast<std::int64_t>(r);
+      const std::int64_t h = pixel / phase.count[2] * t_.spec.in_stride[1] - patch.row;
+      const std::int64_t w = pixel % phase.count[2] * t_.spec.in_stride[2] - patch.column;
+      map.row_h[r] = static_cast<int>(h);
+      map.row_w[r] = static_cast<int>(w);
+      map.base[r] = h * patch.pitch + w * 16;
+    }
+    map.height = static_cast<int>(patch.rows);
+    map.width = static_cast<int>(patch.columns);
+  }
+
+  /// k C1 blocks of a patch to L1; `plane` is where the first one's depth plane begins.
+  Core::CubeTile load_patch(Core& core, Buffer& l1, const aicore::Gm& input, std::int64_t plane,
+                            const Patch& p, std::int64_t k) const {
+    const std::int64_t width = t_.spec.in[2];
+    const std::int64_t offset = plane + (p.row * width + p.column) * 16;
+    const std::int64_t block = t_.spec.in[0] * t_.spec.in[1] * width * 16;
+    if (t_.part_rows)
+      return core.load_plane(l1, input, offset, dtype_, static_cast<int>(k), p.rows, p.columns * 16,
+                             width * 16, block);
+    return core.load_plane(l1, input, offset, dtype_, static_cast<int>(k), 1, p.rows * width * 16,
+                           p.rows * width * 16, block);
+  }
+
+  /// The end of the taps from `first`, before `limit`, that the weights in L1 reach. Taps of one depth are
+  /// sorted by their index.
+  std::size_t part_end(const ConvPhase& phase, std::size_t first, std::size_t limit) const {
+    if (t_.tap_span == t_.spec.taps) return limit;
+    return first + taps_within(std::span(phase.taps).subspan(first, limit - first), t_.tap_span);
+  }
+
+  /// Gives the map the taps of a part, whose weights in L1 begin at tap0.
+  void set_taps(aicore::RowMap& map, std::span<const ConvTap> part, std::int64_t tap0, std::int64_t pitch,
+                bool inside) const {
     map.tap_offset.clear();
     map.tap_h.clear();
     map.tap_w.clear();
     map.b_tap.clear();
-    std::size_t t = first;
-    for (; t < limit && (all || phase.taps[t].index - tap0 < t_.tap_span); ++t) {
-      const ConvTap& tap = phase.taps[t];
+    for (const ConvTap& tap : part) {
       map.tap_h.push_back(inside ? static_cast<int>(tap.shift[1]) : static_cast<int>(-2 * kFar));
       map.tap_w.push_back(static_cast<int>(tap.shift[2]));
       map.tap_offset.push_back(tap.shift[1] * pitch + tap.shift[2] * 16);
       map.b_tap.push_back(tap.index - tap0);
     }
-    return t;
   }
 
   // Panel by panel; pixels in runs over which every operand's address is linear.

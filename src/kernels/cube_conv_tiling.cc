@@ -41,6 +41,7 @@ void io_tiling(Archive& ar, ConvTiling& t) {
   ar.io(t.tile.k_slice);
   ar.io(t.whole_plane);
   ar.io(t.part_rows);
+  ar.io(t.tap_patches);
 }
 
 bool by_depth_and_index(const ConvTap& a, const ConvTap& b) {
@@ -61,12 +62,13 @@ std::int64_t patch_of(const ConvSpec& s, const ConvPhase& p, std::int64_t pixels
   return std::min(needed, s.in[1]) * s.in[2] * 16;
 }
 
-// The same for consecutive pixels of one output row, of which only the columns they need are loaded.
-std::int64_t row_patch_of(const ConvSpec& s, const ConvPhase& p, std::int64_t pixels) {
+// The same for consecutive pixels of one output row, of which only the columns that `taps` need are loaded.
+std::int64_t row_patch_of(const ConvSpec& s, const ConvPhase& p, std::span<const ConvTap> taps,
+                          std::int64_t pixels) {
   std::int64_t elements = 16;
   for (const std::size_t axis : {1U, 2U}) {
     const auto [low, high] = std::minmax_element(
-        p.taps.begin(), p.taps.end(),
+        taps.begin(), taps.end(),
         [&](const ConvTap& a, const ConvTap& b) { return a.shift[axis] < b.shift[axis]; });
     const std::int64_t steps = axis == 1 ? 0 : std::min(pixels, p.count[2]) - 1;
     elements *= std::min(steps * s.in_stride[axis] + high->shift[axis] - low->shift[axis] + 1, s.in[axis]);
@@ -74,16 +76,32 @@ std::int64_t row_patch_of(const ConvSpec& s, const ConvPhase& p, std::int64_t pi
   return elements;
 }
 
-std::int64_t largest_patch(const ConvTiling& t) {
+// The largest patch of any part of the taps, `span` of one depth at a time.
+std::int64_t part_patch_of(const ConvSpec& s, const ConvPhase& p, std::int64_t pixels, std::int64_t span) {
   std::int64_t most = 0;
-  for (const ConvPhase& p : t.spec.phases)
-    most = std::max(most, t.part_rows ? row_patch_of(t.spec, p, t.tile.m) : patch_of(t.spec, p, t.tile.m));
+  for (std::span<const ConvTap> rest = p.taps; !rest.empty();) {
+    std::size_t n = taps_within(rest, span);
+    while (rest[n - 1].shift[0] != rest[0].shift[0]) --n;
+    most = std::max(most, row_patch_of(s, p, rest.first(n), pixels));
+    rest = rest.subspan(n);
+  }
   return most;
 }
 
-// Candidate tile heights: whole output rows where they fit, parts of a row else.
-std::vector<int> candidate_pixels(const ConvSpec& s) {
+std::int64_t largest_patch(const ConvTiling& t) {
+  std::int64_t most = 0;
+  for (const ConvPhase& p : t.spec.phases)
+    most = std::max(most, t.tap_patches ? part_patch_of(t.spec, p, t.tile.m, t.tap_span)
+                          : t.part_rows ? row_patch_of(t.spec, p, p.taps, t.tile.m)
+                                        : patch_of(t.spec, p, t.tile.m));
+  return most;
+}
+
+// Candidate tile heights: whole output rows where they fit, parts of a row else; tiny ones for strides of
+// thousands.
+std::vector<int> candidate_pixels(const ConvSpec& s, bool tiny) {
   std::vector<int> out;
+  if (tiny) out = {1, 2, 4, 8};
   std::int64_t width = 1, plane = 1;
   for (const ConvPhase& p : s.phases) {
     width = std::max(width, p.count[2]);
@@ -99,36 +117,47 @@ std::vector<int> candidate_pixels(const ConvSpec& s) {
   return out;
 }
 
+// What a tile may take to L1 in parts, cheapest first: each step down loads some bytes more than once.
+enum class Cut { Nothing, Rows, Taps, RowsAndTaps, Patches };
+
 // Shares L1 between input patches and weights; false when it is too small.
-bool fit_l1(ConvTiling& c, int e, bool cut_taps, const soc::Chip& chip) {
+bool fit_l1(ConvTiling& c, int e, Cut cut, const soc::Chip& chip) {
   const ConvSpec& s = c.spec;
   const std::int64_t room = (chip.l1 - 1024) / 2;  // two of each
-  const std::int64_t patch = round_up(c.patch_elements * e, 32);
   const std::int64_t tap_bytes = std::int64_t{c.tile.panels} * 256 * e;
+  auto patch = [&] { return round_up(c.patch_elements * e, 32); };
+  c.part_rows = cut == Cut::Rows || cut == Cut::RowsAndTaps || cut == Cut::Patches;
+  c.tap_patches = cut == Cut::Patches;
+  c.k_chunk = 1;
+  if (c.tap_patches) {
+    for (c.tap_span = s.taps - 1; c.tap_span >= 1; c.tap_span /= 2) {
+      c.patch_elements = largest_patch(c);
+      if (patch() + c.tap_span * tap_bytes <= room) return true;
+    }
+    return false;
+  }
   c.tap_span = s.taps;
-  c.k_chunk = std::min(s.k1, room / (patch + s.taps * tap_bytes));
+  c.patch_elements = largest_patch(c);
+  c.k_chunk = std::min(s.k1, room / (patch() + s.taps * tap_bytes));
   if (c.k_chunk >= 1) return true;
   c.k_chunk = 1;
-  c.tap_span = std::min(s.taps, (room - patch) / tap_bytes);
-  return cut_taps && room > patch && c.tap_span >= 1;
+  c.tap_span = std::min(s.taps, (room - patch()) / tap_bytes);
+  return (cut == Cut::Taps || cut == Cut::RowsAndTaps) && room > patch() && c.tap_span >= 1;
 }
 
-// The best tile of those that leave rows and taps whole, or cut them.
-bool choose_tile(ConvTiling& t, const TileProgram& epilogue, int e, bool part_rows, bool cut_taps,
-                 const soc::Chip& chip) {
+// The best tile of those that are cut so.
+bool choose_tile(ConvTiling& t, const TileProgram& epilogue, int e, Cut cut, const soc::Chip& chip) {
   const ConvSpec& s = t.spec;
   std::int64_t best = -1;
   ConvTiling chosen = t;
-  for (int m : candidate_pixels(s)) {
+  for (int m : candidate_pixels(s, cut == Cut::Patches)) {
     for (int panels : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32}) {
       if (panels > 1 && panels > s.n1) break;
       ConvTiling c = t;
       c.tile = {m, panels,
                 static_cast<int>(std::min<std::int64_t>(max_k_slice(m, panels, e, chip), s.k1 * s.taps))};
       if (c.tile.k_slice < 1) continue;
-      c.part_rows = part_rows;
-      c.patch_elements = largest_patch(c);
-      if (!fit_l1(c, e, cut_taps, chip)) continue;
+      if (!fit_l1(c, e, cut, chip)) continue;
       c.ub_rows = m;
       auto ub = [&](std::int64_t rows) { return epilogue.ub_bytes(rows, 16) + rows * 128 + 256; };
       while (c.ub_rows > 1 && ub(c.ub_rows) > chip.ub) c.ub_rows = (c.ub_rows + 1) / 2;
@@ -156,6 +185,12 @@ bool linear_over_plane(const ConvSpec& s) {
 }
 
 }  // namespace
+
+std::size_t taps_within(std::span<const ConvTap> taps, std::int64_t span) {
+  std::size_t n = 1;
+  while (n < taps.size() && taps[n].index - taps[0].index < span) ++n;
+  return n;
+}
 
 std::int64_t ConvTiling::tiles() const {
   std::int64_t n = 0;
@@ -225,6 +260,7 @@ Status unpack_conv(const Task& task, ConvTiling& t) {
     return bad_params(kName, "tile out of range");
   if (t.tap_span > s.taps || (t.tap_span < s.taps && t.k_chunk != 1))
     return bad_params(kName, "taps out of range");
+  if (t.tap_patches && (!t.part_rows || t.tap_span == s.taps)) return bad_params(kName, "taps out of range");
   std::int64_t tiles = 0;
   for (const ConvPhase& p : s.phases) {
     std::int64_t product = 1;
@@ -262,10 +298,9 @@ StatusOr<Task> make_conv_task(const ConvSpec& spec, std::vector<Operand> operand
   t.whole_plane = linear_over_plane(t.spec);
   ATC_ASSIGN(TileProgram epilogue, conv_epilogue(t, operands));
   const int e = bit_width(operands[0].dtype) / 8;
-  // Cutting rows or taps loads some bytes more than once: only where whole ones do not fit.
-  const bool found =
-      choose_tile(t, epilogue, e, false, false, chip) || choose_tile(t, epilogue, e, true, false, chip) ||
-      choose_tile(t, epilogue, e, false, true, chip) || choose_tile(t, epilogue, e, true, true, chip);
+  bool found = false;
+  for (Cut cut : {Cut::Nothing, Cut::Rows, Cut::Taps, Cut::RowsAndTaps, Cut::Patches})
+    if (!found) found = choose_tile(t, epilogue, e, cut, chip);
   if (!found)
     return Status::error("E10055",
                          "The operation is not supported: no tile of the convolution fits the buffers of " +

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "kernels/cube_conv.h"
 #include "kernels/cube_tiling.h"
 
@@ -22,6 +24,7 @@ struct ConvTiling {
   std::int64_t tap_span = 1;  ///< taps of the weights in L1 at once; below spec.taps only with one C1 block
   bool whole_plane = true;    ///< epilogue addresses are linear over a whole plane, not only a row
   bool part_rows = false;     ///< a tile is part of one output row, and L1 has only the columns it needs
+  bool tap_patches = false;   ///< with part_rows: L1 has only what one part of the taps touches
 
   std::int64_t panel_tiles() const { return ceil_div(spec.n1, std::int64_t{tile.panels}); }
   std::int64_t phase_tiles(const ConvPhase& p) const {
@@ -35,6 +38,8 @@ struct ConvTiling {
   ConvTile decode(std::int64_t number) const;
 };
 
+/// How many of the taps, sorted by index, lie within `span` taps of the first.
+std::size_t taps_within(std::span<const ConvTap> taps, std::int64_t span);
 /// Reads and checks a task's parameters.
 Status unpack_conv(const Task& task, ConvTiling& t);
 StatusOr<TileProgram> conv_epilogue(const ConvTiling& t, const std::vector<Operand>& operands);

@@ -22,8 +22,9 @@ struct Chip {
   std::int64_t ub = 0, l1 = 0, l0a = 0, l0b = 0, l0c = 0;  ///< capacities
   std::int64_t l2 = 0;
   std::int64_t global_memory = 0;
-  int ddr_read = 0, ddr_write = 0;  ///< GM (HBM, DDR) per core
-  int l2_read = 0, l2_write = 0;    ///< GM through L2 per core
+  int gm_mbps = 0;                  ///< GM (HBM, DDR) of the chip, MB/s, shared by the cores at work
+  int ddr_read = 0, ddr_write = 0;  ///< GM per core, at most
+  int l2_read = 0, l2_write = 0;    ///< GM through L2 per core; cube_cores times these for the chip
   int l1_to_l0a = 0, l1_to_l0b = 0;
   int l0c_out = 0;  ///< L0C to UB or, on split cores, Fixpipe
   int ub_write_l2 = 0, ub_write_ddr = 0;

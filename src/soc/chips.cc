@@ -1,7 +1,9 @@
 // The chips as data. Numbers: the platform_config files of CANN and the Ascend C programming guide. Rates are
 // bytes per cycle and core as those files give them; where the programming guide gives another figure for the
-// split-core parts (L1 to L0A and L0B), the guide's is taken. Where no file names the memory size (Ascend310,
-// 310B4, 910) it is that of the usual board. The 950 generation has another vector unit and is left out.
+// split-core parts (L1 to L0A and L0B), the guide's is taken. No file has the bandwidth of a whole chip: the
+// split-core parts have the guide's, 310P its board's data sheet, the others what all cores' ports move.
+// Where no file names the memory size (Ascend310, 310B4, 910) it is that of the usual board. The 950
+// generation has another vector unit and is left out.
 #include <algorithm>
 #include <string>
 
@@ -30,6 +32,7 @@ constexpr Chip fused_910(std::string_view name, int cores, int mhz) {
           .l0c = 256 * kKiB,
           .l2 = 32 * kMiB,
           .global_memory = 32 * kGiB,
+          .gm_mbps = cores * 32 * mhz,
           .ddr_read = 32,
           .ddr_write = 32,
           .l2_read = 110,
@@ -57,6 +60,7 @@ constexpr Chip fused_310p(std::string_view name, int cores, int vector_cores, in
           .l0c = 256 * kKiB,
           .l2 = 16 * kMiB,
           .global_memory = 24'000'000'000,
+          .gm_mbps = 204'800,
           .ddr_read = 17,
           .ddr_write = 17,
           .l2_read = 114,
@@ -84,6 +88,7 @@ constexpr Chip fused_310b(std::string_view name, int mhz, int ddr, int ub_write_
           .l0c = 128 * kKiB,
           .l2 = 4 * kMiB,
           .global_memory = memory,
+          .gm_mbps = ddr * mhz,
           .ddr_read = ddr,
           .ddr_write = ddr,
           .l2_read = 256,
@@ -99,7 +104,7 @@ constexpr Chip fused_310b(std::string_view name, int mhz, int ddr, int ub_write_
 
 /// 910B and A3: cube cores and twice as many vector cores.
 constexpr Chip split_cores(std::string_view name, int cubes, int mhz, std::int64_t l2, std::int64_t memory,
-                           int ai_cpus = 4) {
+                           int gm_mbps, int ai_cpus = 4) {
   return {.name = name,
           .cube_cores = cubes,
           .vector_cores = 2 * cubes,
@@ -113,6 +118,7 @@ constexpr Chip split_cores(std::string_view name, int cubes, int mhz, std::int64
           .l0c = 128 * kKiB,
           .l2 = l2,
           .global_memory = memory,
+          .gm_mbps = gm_mbps,
           .ddr_read = 32,
           .ddr_write = 32,
           .l2_read = 110,
@@ -142,6 +148,7 @@ constexpr Chip first_310() {
           .l0c = 256 * kKiB,
           .l2 = 8 * kMiB,
           .global_memory = 8 * kGiB,
+          .gm_mbps = 2 * 67 * 680,
           .ddr_read = 67,
           .ddr_write = 64,
           .l2_read = 128,
@@ -157,6 +164,8 @@ constexpr Chip first_310() {
 /// Names in the order of their bytes.
 std::vector<Chip> all_chips() {
   constexpr std::int64_t kLarge = 64 * kGiB;
+  constexpr int kFast = 1'800'000,
+                kSlow = 800'000;  // MB/s of HBM, as the programming guide's examples have them
   std::vector<Chip> all = {
       first_310(),
       fused_310b("Ascend310B1", 1224, 17, 128, 32 * kGiB),
@@ -167,20 +176,20 @@ std::vector<Chip> all_chips() {
       fused_910("Ascend910A", 32, 1000),
       fused_910("Ascend910B", 30, 900),  // not the later 910B1 to B4
       fused_910("Ascend910ProB", 30, 1150),
-      split_cores("Ascend910B1", 24, 1850, 192 * kMiB, kLarge),
-      split_cores("Ascend910B2", 24, 1800, 192 * kMiB, kLarge),
-      split_cores("Ascend910B2C", 24, 1800, 192 * kMiB, kLarge),
-      split_cores("Ascend910B3", 20, 1800, 192 * kMiB, kLarge),
-      split_cores("Ascend910B4", 20, 1500, 96 * kMiB, 32 * kGiB),
-      split_cores("Ascend910B4-1", 20, 1500, 168 * kMiB, 32 * kGiB),
+      split_cores("Ascend910B1", 24, 1850, 192 * kMiB, kLarge, kFast),
+      split_cores("Ascend910B2", 24, 1800, 192 * kMiB, kLarge, kFast),
+      split_cores("Ascend910B2C", 24, 1800, 192 * kMiB, kLarge, kFast),
+      split_cores("Ascend910B3", 20, 1800, 192 * kMiB, kLarge, kFast),
+      split_cores("Ascend910B4", 20, 1500, 96 * kMiB, 32 * kGiB, kSlow),
+      split_cores("Ascend910B4-1", 20, 1500, 168 * kMiB, 32 * kGiB, kSlow),
       // A3: the third digit is the grade, the last one the package. 9391, 9382 and 9362 are in the platform
       // files; their twins have the same die, and grade 7 is taken to be that of the 910B3.
-      split_cores("Ascend910_9362", 20, 1500, 168 * kMiB, 32 * kGiB),
-      split_cores("Ascend910_9372", 20, 1800, 192 * kMiB, kLarge),
-      split_cores("Ascend910_9381", 24, 1800, 192 * kMiB, kLarge),
-      split_cores("Ascend910_9382", 24, 1800, 192 * kMiB, kLarge),
-      split_cores("Ascend910_9391", 24, 1850, 192 * kMiB, kLarge),
-      split_cores("Ascend910_9392", 24, 1850, 192 * kMiB, kLarge),
+      split_cores("Ascend910_9362", 20, 1500, 168 * kMiB, 32 * kGiB, kSlow),
+      split_cores("Ascend910_9372", 20, 1800, 192 * kMiB, kLarge, kFast),
+      split_cores("Ascend910_9381", 24, 1800, 192 * kMiB, kLarge, kFast),
+      split_cores("Ascend910_9382", 24, 1800, 192 * kMiB, kLarge, kFast),
+      split_cores("Ascend910_9391", 24, 1850, 192 * kMiB, kLarge, kFast),
+      split_cores("Ascend910_9392", 24, 1850, 192 * kMiB, kLarge, kFast),
   };
   std::sort(all.begin(), all.end(), [](const Chip& a, const Chip& b) { return a.name < b.name; });
   return all;

@@ -60,6 +60,32 @@ TEST(Atc, ReportListsTasksEnginesAndTiles) {
     EXPECT_NE(report.find(key), std::string::npos) << key;
 }
 
+// fp32 on a cube that has none is an extension of the simulator, and the report says so for each task.
+TEST(Atc, ReportMarksTheFp32CubeExtension) {
+  Scratch s;
+  const auto report = [&](const std::string& soc, const std::string& precision) {
+    const std::string command = program("atc") +
+                                " --framework=5 --export_compile_stat=0 --soc_version=" + soc +
+                                " --precision_mode_v2=" + precision + " --model=" + model("lenet5.onnx") +
+                                " --output=net --report=r.json";
+    EXPECT_EQ(run(command, s.path()).code, 0);
+    return slurp(s / "r.json");
+  };
+  const std::string mark = "\"cube_f32\": \"extension\"";
+  EXPECT_NE(report("Ascend310P3", "origin").find(mark), std::string::npos);
+  EXPECT_EQ(report("Ascend310P3", "fp16").find(mark), std::string::npos);
+  EXPECT_EQ(report("Ascend910B3", "origin").find(mark), std::string::npos);
+}
+
+TEST(Atc, ReportListsPrecisionChanges) {
+  Scratch s;
+  ASSERT_EQ(run(lenet("--output=net --report=r.json"), s.path()).code, 0);
+  const std::string report = slurp(s / "r.json");
+  for (const char* key : {"\"precision\"", "\"changes\"", "\"narrowed_values\"", "\"casts\""})
+    EXPECT_NE(report.find(key), std::string::npos) << key;
+  EXPECT_EQ(report.find("\"narrowed_values\": 0"), std::string::npos);
+}
+
 TEST(Atc, FusionResultIsWritten) {
   Scratch s;
   ASSERT_EQ(run(program("atc") + " --framework=5 --soc_version=Ascend910B3 --model=" + model("lenet5.onnx") +

@@ -130,7 +130,7 @@ TEST(Functions, TensorDefaultsAreFoundInTheFile) {
   m.node(call("F", {}, {"y"})).output("y");
   const auto model = load(m);
   ASSERT_LOADS(model);
-  EXPECT_THAT(find_node(*model->graph, "Constant")->attrs.get_tensor("value")->as<float>(),
+  EXPECT_THAT(to_doubles(*find_node(*model->graph, "Constant")->attrs.get_tensor("value")),
               testing::ElementsAre(1.25f, 2.5f));
 }
 

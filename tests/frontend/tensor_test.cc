@@ -122,7 +122,7 @@ TEST(Tensors, WideTypedFields) {
   EXPECT_THAT(tensor->strings, testing::ElementsAre("ab", std::string("\0c", 2)));
 }
 
-TEST(Tensors, RawDataIsAViewOfTheFileWhereAligned) {
+TEST(Tensors, RawDataIsAViewOfTheFileAtAnyAddress) {
   for (std::size_t shift = 0; shift < 8; ++shift) {
     ModelBuilder m;
     m.proto.set_producer_name(std::string(shift, 'p'));
@@ -131,12 +131,10 @@ TEST(Tensors, RawDataIsAViewOfTheFileWhereAligned) {
     const auto model = import_model(file, {}, "m.onnx");
     ASSERT_LOADS(model);
     const Tensor& w = model->graph->outputs()[0]->constant();
-    EXPECT_THAT(w.as<float>(), testing::ElementsAre(1.0f, 2.0f));
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(w.data.data()) % 4, 0u);
+    EXPECT_THAT(to_doubles(w), testing::ElementsAre(1.0, 2.0));
     const float values[] = {1.0f, 2.0f};
     const auto at = m.serialized().find(std::string(reinterpret_cast<const char*>(values), 8));
-    const bool is_view = w.data.data() >= file.data() && w.data.data() < file.data() + file.size();
-    EXPECT_EQ(is_view, at % 4 == 0) << "data at byte " << at;
+    EXPECT_EQ(w.data.data(), file.data() + at);
   }
 }
 

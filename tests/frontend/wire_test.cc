@@ -48,7 +48,6 @@ TEST(Wire, LeavesRawDataOutEverywhereAndKeepsTheRest) {
   const std::string file = m.serialized();
   const Skeleton skeleton = strip_raw_data(as_bytes(file));
   ASSERT_FALSE(skeleton.fault);
-  EXPECT_EQ(skeleton.raw_bytes, 4u * (300 + 7 + 2 + 3 + 2 + 5 + 3));
   EXPECT_LT(skeleton.bytes.size(), 800u);
 
   onnx::ModelProto parsed;

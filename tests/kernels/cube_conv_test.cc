@@ -226,9 +226,12 @@ TEST(CubeConv, SmallL1CutsRowsAndTaps) {
       {1, 1, 3, 4, {1, 4, 120}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}},
       {1, 1, 3, 4, {1, 1, 200}, {1, 1, 30}, {1, 1, 7}, {1, 1, 1}, {0, 0, 3}},
       {1, 1, 3, 2, {1, 2, 90}, {1, 3, 6}, {1, 1, 3}, {1, 1, 1}, {0, 1, 1}, true},
+      {1, 1, 20, 4, {2, 1, 300}, {2, 1, 5}, {1, 1, 1}, {1, 1, 70}, {1, 0, 40}},
+      {1, 1, 3, 4, {1, 90, 40}, {1, 3, 3}, {1, 2, 1}, {1, 30, 16}, {0, 10, 5}},
+      {1, 1, 3, 2, {1, 1, 40}, {1, 1, 5}, {1, 1, 2}, {1, 1, 60}, {0, 0, 1}, true},
   };
   std::uint32_t seed = 40;
-  int part_rows = 0, part_taps = 0, both = 0;
+  int part_rows = 0, part_taps = 0, both = 0, patches = 0;
   for (const Geometry& g : small_ones)
     for (DType dtype : {DType::F32, DType::F16})
       for (const int kib : {48, 32, 24, 16, 12, 8}) {
@@ -246,6 +249,7 @@ TEST(CubeConv, SmallL1CutsRowsAndTaps) {
         part_rows += t.part_rows && !cut_taps ? 1 : 0;
         part_taps += cut_taps && !t.part_rows ? 1 : 0;
         both += cut_taps && t.part_rows ? 1 : 0;
+        patches += t.tap_patches ? 1 : 0;
         Memory literal = p.memory;
         ASSERT_TRUE(run_task(*task, small, p.memory, aicore::Values::Fast).status.ok());
         expect_right(p, p.memory);
@@ -258,6 +262,7 @@ TEST(CubeConv, SmallL1CutsRowsAndTaps) {
   EXPECT_GT(part_rows, 0);
   EXPECT_GT(part_taps, 0);
   EXPECT_GT(both, 0);
+  EXPECT_GT(patches, 0);
 }
 
 TEST(CubeConv, WideRowsAndLargeKernelsFitEveryChip) {
@@ -266,6 +271,9 @@ TEST(CubeConv, WideRowsAndLargeKernelsFitEveryChip) {
       {1, 1, 1, 8, {1, 1, 16000}, {1, 1, 400}, {1, 1, 160}, {1, 1, 1}, {0, 0, 0}},
       {1, 1, 3, 4, {1, 32, 31}, {1, 31, 31}, {1, 1, 1}, {1, 1, 1}, {0, 2, 1}},
       {1, 1, 3, 2, {1, 1, 2000}, {1, 1, 8}, {1, 1, 4}, {1, 1, 1}, {0, 0, 2}, true},
+      {1, 1, 40, 4, {1, 1, 8000}, {1, 1, 3}, {1, 1, 1}, {1, 1, 2048}, {0, 0, 0}},
+      {1, 1, 3, 4, {1, 300, 600}, {1, 3, 3}, {1, 30, 1}, {1, 130, 250}, {0, 100, 10}},
+      {1, 1, 3, 4, {1, 1, 30000}, {1, 1, 2}, {1, 1, 6000}, {1, 1, 1}, {0, 0, 0}},
   };
   std::uint32_t seed = 90;
   for (const char* soc : {"Ascend310", "Ascend310B1", "Ascend310P3", "Ascend910B3"})

@@ -1,5 +1,7 @@
 #include "passes/precision.h"
 
+#include <cstring>
+
 #include "pass_testing.h"
 
 namespace atc::passes {
@@ -81,8 +83,62 @@ TEST(Precision, IslandsStayFp32) {
                             "  }} : f32[2]\n"
                             "  %9 \"y\" = Identity@13(%1) : f32[2]\n"));
   EXPECT_THAT(text, testing::Not(testing::HasSubstr("f16")));
-  EXPECT_TRUE(keeps_fp32("Exp"));
-  EXPECT_FALSE(keeps_fp32("Relu"));
+  EXPECT_NE(fp32_reason("Exp"), "");
+  EXPECT_EQ(fp32_reason("Relu"), "");
+}
+
+TEST(Precision, WhatTheCompilerDecidesIsRecorded) {
+  const auto graph = graph_of(
+      air("%0 \"x\": f32[2,2]", "%9",
+          "  %1 \"w\" = const f32[2,2] {0.5,1.0e6,-1.0e6,2.0}\n"
+          "  %2 \"k\" = const f32[5000] splat 1e6\n"
+          "  %3 \"e\" = atc::Fused(%0) {body=graph \"body\"(%0 \"x\": f32[2,2]) -> (%1) {\n"
+          "    %1 = Exp@13(%0) : f32[2,2]\n"
+          "  }} : f32[2,2] from \"exp_node\"\n"
+          "  %4 \"m\" = atc::MatMul(%3, %1) {epilogue=graph \"epilogue\"(%0 \"acc\": f32[2,2]) -> (%0) {\n"
+          "  }} : f32[2,2]\n"
+          "  %5 \"s\" = atc::Fused(%2) {body=graph \"body\"(%0 \"k\": f32[5000]) -> (%1) {\n"
+          "    %1 = Relu@14(%0) : f32[5000]\n"
+          "  }} : f32[5000]\n"
+          "  %6 \"i\" = Identity@13(%5) : f32[5000]\n"
+          "  %9 \"y\" = Identity@13(%4) : f32[2,2]\n"));
+  PassContext context;
+  ASSERT_TRUE(precision_pass().run(*graph, context).ok());
+  const auto& changes = context.precision.changes;
+  ASSERT_EQ(changes.size(), 3u);
+  EXPECT_EQ(changes[0].kind, PrecisionChange::Kind::KeptF32);
+  EXPECT_EQ(changes[0].value, "e");
+  EXPECT_EQ(changes[0].op_type, "Exp");
+  EXPECT_EQ(changes[0].reason, fp32_reason("Exp"));
+  EXPECT_EQ(changes[1].kind, PrecisionChange::Kind::Clipped);
+  EXPECT_EQ(changes[1].value, "w");
+  EXPECT_THAT(changes[1].reason, testing::HasSubstr("2 of 4 elements"));
+  EXPECT_EQ(changes[2].kind, PrecisionChange::Kind::KeptF32);
+  EXPECT_EQ(changes[2].value, "k");
+  EXPECT_EQ(context.precision.narrowed_constants, 1);
+  EXPECT_GE(context.precision.narrowed_values, 1);
+  EXPECT_GE(context.precision.casts, 1);
+}
+
+// A constant of the model may be a view of the file at any address.
+TEST(Precision, ConstantsAtAnyAddressAreConverted) {
+  const auto graph = graph_of(
+      air("%0 \"x\": f32[1,2]", "%9",
+          "  %1 \"w\" = const f32[2,1] {0.5,-3.0}\n"
+          "  %9 \"y\" = atc::MatMul(%0, %1) {epilogue=graph \"epilogue\"(%0 \"acc\": f32[1,1]) -> (%0) {\n"
+          "  }} : f32[1,1]\n"));
+  const ir::Node& product = *graph->nodes().front();
+  MutableBytes file(9);
+  std::memcpy(file.data() + 1, product.input(1)->constant().data.data(), 8);
+  Tensor view = product.input(1)->constant();
+  view.data = std::move(file).freeze().subspan(1, 8);
+  ir::Node& node = *graph->node_list().front();
+  node.set_input(1, graph->add_constant("view", view));
+  PassContext context;
+  ASSERT_TRUE(precision_pass().run(*graph, context).ok());
+  const Tensor& narrow = graph->outputs()[0]->producer()->input(1)->constant();
+  EXPECT_EQ(narrow.dtype, DType::F16);
+  EXPECT_THAT(to_doubles(narrow), testing::ElementsAre(0.5, -3.0));
 }
 
 std::string program_with_constant(const std::string& constant) {

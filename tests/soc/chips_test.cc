@@ -35,8 +35,8 @@ TEST(Chips, EveryNumberIsThereAndPlausible) {
     EXPECT_GT(c.l1, c.l0a + c.l0b);
     EXPECT_GT(c.l2, c.l1);
     EXPECT_GT(c.global_memory, c.l2);
-    for (const int rate : {c.ddr_read, c.ddr_write, c.l2_read, c.l2_write, c.l1_to_l0a, c.l1_to_l0b,
-                           c.l0c_out, c.ub_write_l2, c.ub_write_ddr})
+    for (const int rate : {c.gm_mbps, c.ddr_read, c.ddr_write, c.l2_read, c.l2_write, c.l1_to_l0a,
+                           c.l1_to_l0b, c.l0c_out, c.ub_write_l2, c.ub_write_ddr})
       EXPECT_GT(rate, 0);
     EXPECT_GE(c.l2_read, c.ddr_read);
     EXPECT_EQ(c.split, c.vector_cores == 2 * c.cube_cores);

@@ -18,7 +18,8 @@ std::int64_t element_count(std::span<const std::int64_t> dims);
 std::string to_string(std::span<const std::int64_t> dims);  ///< "1,3,224,224"
 
 /// A dense row-major host tensor: constants, inputs, outputs, reference evaluation.
-/// Data is shared and read-only; TensorBuilder below makes one.
+/// Data is shared and read-only; MutableTensor below makes one. A constant may be a view of a file, at any
+/// address: `as` wants aligned elements, to_doubles and to_int64s read any.
 /// Strings are kept in `strings` and have no bytes.
 struct Tensor {
   DType dtype = DType::Undefined;
@@ -28,13 +29,18 @@ struct Tensor {
 
   std::int64_t count() const { return element_count(shape); }
   std::size_t byte_size() const { return atc::byte_size(dtype, static_cast<std::size_t>(count())); }
-  /// Precondition: sizeof(T) is the element size and the dtype is not packed.
+  /// Precondition: sizeof(T) is the element size, the dtype is not packed, the data is aligned for T.
   template <class T>
   std::span<const T> as() const {
     ATC_CHECK(sizeof(T) * 8 == static_cast<std::size_t>(bit_width(dtype)), "Tensor::as: wrong type");
+    ATC_CHECK(reinterpret_cast<std::uintptr_t>(data.data()) % alignof(T) == 0, "Tensor::as: unaligned data");
     return {reinterpret_cast<const T*>(data.data()), static_cast<std::size_t>(count())};
   }
 };
+
+bool is_aligned(const Tensor& t);  ///< for its elements
+/// The tensor itself, or a copy when its data is not aligned.
+Tensor aligned(const Tensor& t);
 
 /// Writes a Tensor once: `MutableTensor m(DType::F32, {2, 3}); m.as<float>()[0] = 1; return m.freeze();`
 class MutableTensor {

@@ -1,7 +1,6 @@
 #include "frontend/onnx/arena.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace atc::frontend {
 namespace {
@@ -21,7 +20,8 @@ Arena::Block Arena::allocate(std::size_t size) {
   }
   const std::size_t begin = (used_ + kAlignment - 1) / kAlignment * kAlignment;
   if (chunk_ == nullptr || begin > chunk_bytes_.size() || size > chunk_bytes_.size() - begin) {
-    MutableBytes chunk(std::max(std::clamp(expected_, kSmallestChunk, kLargestChunk), size));
+    const std::size_t doubled = std::clamp(2 * chunk_bytes_.size(), kSmallestChunk, kLargestChunk);
+    MutableBytes chunk(std::max(doubled, size));
     chunk_ = chunk.data();
     chunk_bytes_ = std::move(chunk).freeze();
     used_ = 0;
@@ -29,12 +29,6 @@ Arena::Block Arena::allocate(std::size_t size) {
   }
   used_ = begin + size;
   return {{chunk_ + begin, size}, chunk_bytes_.subspan(begin, size)};
-}
-
-Bytes Arena::copy(std::span<const std::byte> src) {
-  Block block = allocate(src.size());
-  if (!src.empty()) std::memcpy(block.writable.data(), src.data(), src.size());
-  return block.bytes;
 }
 
 }  // namespace atc::frontend

@@ -11,19 +11,14 @@ namespace atc::frontend {
 /// for every 4 KiB. A large block lives as long as any Bytes cut from it.
 class Arena {
  public:
-  /// `expected` is a guess of what will be asked for in all; it sizes the first block.
-  explicit Arena(std::size_t expected) : expected_(expected) {}
-
   struct Block {
     std::span<std::byte> writable;
     Bytes bytes;
   };
   /// 64-byte aligned and zero-filled. Write before `bytes` is handed on.
   Block allocate(std::size_t size);
-  Bytes copy(std::span<const std::byte> src);
 
  private:
-  std::size_t expected_;
   std::byte* chunk_ = nullptr;
   Bytes chunk_bytes_;
   std::size_t used_ = 0;

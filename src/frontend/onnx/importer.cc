@@ -84,7 +84,7 @@ StatusOr<ir::Model> import_model(Bytes file_bytes, const std::filesystem::path& 
   map_pages(file_bytes.span());
   FunctionTable functions;
   ATC_TRY(functions.load(proto, context));
-  TensorImporter tensors(context, std::move(file_bytes), skeleton.raw_bytes, base_dir);
+  TensorImporter tensors(context, std::move(file_bytes), base_dir);
   ATC_ASSIGN(model.graph, GraphImporter(context, tensors, functions, opsets).import_main(proto.graph()));
   return model;
 }

@@ -14,9 +14,8 @@ namespace atc::frontend {
 /// topological order. Names and roles of graph inputs and outputs are kept; value_info and the declared
 /// types of outputs are ignored. Nothing is inferred or folded.
 ///
-/// Tensor bytes are views of the mapped model or external data files. Bytes that do not lie at their
-/// element's alignment are copied once (Tensor::as<T> needs aligned elements), typed data fields are
-/// converted.
+/// Tensor bytes are views of the mapped model or external data files, at whatever address they have there
+/// (see Tensor); typed data fields are converted.
 ///
 /// Errors: E13000/E13001/E13003 a file that cannot be read; E10041 not an ONNX model, or an inconsistent
 /// one (undefined value, cycle, ...); E16001 a graph without outputs or without anything in it; E16004 no

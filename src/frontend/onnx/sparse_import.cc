@@ -52,6 +52,7 @@ StatusOr<Tensor> TensorImporter::import_sparse(const onnx::SparseTensorProto& pr
   const std::int64_t stored = values.count();
   if (proto.has_indices() || stored > 0) {
     ATC_ASSIGN(indices, import(proto.indices(), who + ", indices"));
+    indices = aligned(indices);
   } else {
     indices = Tensor{DType::I64, {0}, {}, {}};
   }

@@ -26,12 +26,6 @@ std::string size_fault(const std::string& who, const Tensor& tensor, std::size_t
          " has " + std::to_string(found);
 }
 
-/// Of an element's parts: the real and the imaginary one of a complex number are aligned each.
-std::size_t alignment_of(DType dtype) {
-  if (dtype == DType::C64) return 4;
-  return static_cast<std::size_t>(std::clamp(bit_width(dtype) / 8, 1, 8));
-}
-
 /// Plain decimal digits, as onnx.proto asks for.
 std::optional<std::uint64_t> parse_number(const std::string& text) {
   std::uint64_t value = 0;
@@ -58,19 +52,15 @@ std::string read_type(const onnx::TensorProto& proto, Tensor& tensor) {
 
 }  // namespace
 
-Bytes TensorImporter::usable(DType dtype, Bytes view) {
+// C++ reads a bool of any other value than 0 and 1 as it likes; ONNX says nothing about them.
+Bytes TensorImporter::with_proper_bools(Bytes view) {
   const std::span<const std::byte> bytes = view.span();
-  // C++ reads a bool of any other value than 0 and 1 as it likes; ONNX says nothing about them.
   const auto is_odd = [](std::byte b) { return std::to_integer<unsigned>(b) > 1; };
-  if (dtype == DType::Bool && std::any_of(bytes.begin(), bytes.end(), is_odd)) {
-    Arena::Block block = arena_.allocate(bytes.size());
-    std::transform(bytes.begin(), bytes.end(), block.writable.begin(),
-                   [](std::byte b) { return std::byte{b != std::byte{0}}; });
-    return block.bytes;
-  }
-  // raw_data lies at any offset of a protobuf file; reading an element across its alignment is undefined.
-  if (reinterpret_cast<std::uintptr_t>(bytes.data()) % alignment_of(dtype) != 0) return arena_.copy(bytes);
-  return view;
+  if (std::none_of(bytes.begin(), bytes.end(), is_odd)) return view;
+  Arena::Block block = arena_.allocate(bytes.size());
+  std::transform(bytes.begin(), bytes.end(), block.writable.begin(),
+                 [](std::byte b) { return std::byte{b != std::byte{0}}; });
+  return block.bytes;
 }
 
 StatusOr<Bytes> TensorImporter::external_bytes(const onnx::TensorProto& proto, std::size_t size,
@@ -145,7 +135,7 @@ StatusOr<Tensor> TensorImporter::import(const onnx::TensorProto& proto, const st
   }
   ATC_ASSIGN(Bytes bytes, is_external ? external_bytes(proto, byte_size(tensor.dtype, count), who)
                                       : inline_bytes(proto, tensor, who));
-  tensor.data = usable(tensor.dtype, std::move(bytes));
+  tensor.data = tensor.dtype == DType::Bool ? with_proper_bools(std::move(bytes)) : std::move(bytes);
   return tensor;
 }
 

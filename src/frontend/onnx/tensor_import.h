@@ -21,14 +21,10 @@ namespace atc::frontend {
 /// ("initializer 'w'"). Every error is E10041, or E13000/E13001/E13003 for an external data file.
 class TensorImporter {
  public:
-  /// `raw_bytes`: how much raw_data the model holds in all.
-  TensorImporter(const Context& context, Bytes model, std::uint64_t raw_bytes, std::filesystem::path base_dir)
-      : context_(context),
-        model_(std::move(model)),
-        external_(context, std::move(base_dir)),
-        arena_(static_cast<std::size_t>(raw_bytes)) {}
+  TensorImporter(const Context& context, Bytes model, std::filesystem::path base_dir)
+      : context_(context), model_(std::move(model)), external_(context, std::move(base_dir)) {}
 
-  /// A view of the model or of an external file where dtype and alignment allow it.
+  /// A view of the model or of an external file, at any address; typed data fields are converted.
   StatusOr<Tensor> import(const onnx::TensorProto& proto, const std::string& who);
 
   /// The dense form of a COO tensor: values[i] at indices[i], zeros elsewhere. At most 1 GiB.
@@ -37,7 +33,7 @@ class TensorImporter {
  private:
   StatusOr<Bytes> external_bytes(const onnx::TensorProto& proto, std::size_t size, const std::string& who);
   StatusOr<Bytes> inline_bytes(const onnx::TensorProto& proto, const Tensor& tensor, const std::string& who);
-  Bytes usable(DType dtype, Bytes view);
+  Bytes with_proper_bools(Bytes view);
 
   const Context& context_;
   Bytes model_;

@@ -172,7 +172,6 @@ class Walker {
         append(field_begin, field.tag_bytes);
         out_.bytes.push_back(static_cast<char>(kPlaceholderBytes));
         out_.bytes += encode_raw_span({field.payload, at - field.payload});
-        out_.raw_bytes += at - field.payload;
       } else if (action.kind == Action::Kind::Enter && delimited) {
         append(field_begin, field.tag_bytes);
         const std::size_t length_at = out_.bytes.size();

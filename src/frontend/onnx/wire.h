@@ -32,7 +32,6 @@ struct WireFault {
 /// strings, metadata, value_info, quantization annotations and training info are left out.
 struct Skeleton {
   std::string bytes;
-  std::uint64_t raw_bytes = 0;  ///< sum of the sizes of the raw_data fields left out
   std::optional<WireFault> fault;
 };
 
