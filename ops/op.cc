@@ -28,14 +28,17 @@ std::string describe_value(const ir::Value* v) {
 InferContext::InferContext(const ir::Node& node) : node_(node) {
   outputs.resize(node.outputs().size());
   dims_values.resize(node.outputs().size());
+  consulted_.resize(node.inputs().size());
 }
 
 const Tensor* InferContext::constant(std::size_t i) const {
+  if (i < consulted_.size()) consulted_[i] = true;
   const ir::Value* v = node_.input(i);
   return v != nullptr && v->is_constant() ? &v->constant() : nullptr;
 }
 
 std::optional<ir::Shape> InferContext::dims_value(std::size_t i) const {
+  if (i < consulted_.size()) consulted_[i] = true;
   const ir::Value* v = node_.input(i);
   if (v == nullptr) return std::nullopt;
   if (v->is_constant()) {

@@ -52,6 +52,8 @@ class InferContext {
   /// Elements of a scalar or 1-D integer input as dims, as far as they are known (partial
   /// evaluation): a constant, or computed from shapes. nullopt: nothing known.
   std::optional<ir::Shape> dims_value(std::size_t i) const;
+  /// Inputs whose elements `constant` or `dims_value` was asked for: what the output shapes may depend on.
+  const std::vector<bool>& consulted() const { return consulted_; }
 
   void set_output(std::size_t i, DType dtype, std::optional<ir::Shape> shape);
   /// States what is known of the elements of integer output i.
@@ -74,6 +76,7 @@ class InferContext {
 
  private:
   const ir::Node& node_;
+  mutable std::vector<bool> consulted_;
 };
 
 /// Reference evaluation of one node on host tensors: constant folding, the AI CPU, test oracle.

@@ -69,7 +69,9 @@ int merge_graph(ir::Graph& graph, const Scope* outer) {
   for (ir::Value* v : graph.values())
     if (v->is_constant() && graph.is_used(v) && merge_constant(v, scope)) ++changes;
   for (ir::Node* node : graph.node_list()) {
-    for (const auto& body : ir::subgraphs(*node)) changes += merge_graph(*body, &scope);
+    // Bodies of our own operators stand alone: what they use is an input.
+    for (const auto& body : ir::subgraphs(*node))
+      changes += merge_graph(*body, node->domain == "atc" ? nullptr : &scope);
     if (merge_node(node, scope)) ++changes;
   }
   return changes;

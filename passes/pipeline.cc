@@ -6,6 +6,7 @@
 #include "passes/cube_form.h"
 #include "passes/dead_code.h"
 #include "passes/decompose.h"
+#include "passes/dynamic_regions.h"
 #include "passes/epilogue_fusion.h"
 #include "passes/identity_removal.h"
 #include "passes/infer_shapes.h"
@@ -29,6 +30,9 @@ std::vector<Pass> canonical_passes() {
 std::vector<Pass> pipeline() {
   std::vector<Pass> passes = canonical_passes();
   const std::vector<Pass> rest = {
+      // From here on everything is static, or inside a region.
+      dynamic_regions_pass(),
+
       // Operators that have simpler forms take them; what that leaves to fold is folded.
       conv_batch_norm_pass(),
       decompose_pass(),

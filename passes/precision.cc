@@ -17,6 +17,14 @@ using ir::Graph;
 using ir::Node;
 using ir::Value;
 
+constexpr std::array<std::pair<Precision, std::string_view>, 6> kPrecisionNames = {
+    {{Precision::Fp16, "fp16"},
+     {Precision::Origin, "origin"},
+     {Precision::Fp32, "cube_fp16in_fp32out"},
+     {Precision::AllowFp32ToFp16, "allow_fp32_to_fp16"},
+     {Precision::MixedFloat16, "mixed_float16"},
+     {Precision::MixedBfloat16, "mixed_bfloat16"}}};
+
 constexpr double kMaxHalf = 65504.0;
 // Constants of up to so many elements are not worth the rounding outside the cube.
 constexpr std::int64_t kSmallConstant = 4096;
@@ -255,6 +263,18 @@ std::string_view fp32_reason(std::string_view op) {
   const auto at =
       std::find_if(kOps.begin(), kOps.end(), [&](const auto& entry) { return entry.first == op; });
   return at == kOps.end() ? std::string_view() : at->second;
+}
+
+std::string_view precision_name(Precision precision) {
+  for (const auto& [p, name] : kPrecisionNames)
+    if (p == precision) return name;
+  return {};
+}
+
+std::optional<Precision> precision_from_name(std::string_view text) {
+  for (const auto& [p, name] : kPrecisionNames)
+    if (name == text) return p;
+  return std::nullopt;
 }
 
 Pass precision_pass() {

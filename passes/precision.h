@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "passes/pass.h"
 
 namespace atc::passes {
@@ -16,6 +18,11 @@ namespace atc::passes {
 /// Origin and Fp32 leave fp32 as it is. Islands, clipped constants and the totals go to the context's
 /// PrecisionRecord.
 Pass precision_pass();  ///< "precision"; changes: values and constants narrowed, Casts inserted
+
+/// The mode as a plan's "precision" has it, and --precision_mode_v2 where that knows it: "fp16", "origin",
+/// ...
+std::string_view precision_name(Precision precision);
+std::optional<Precision> precision_from_name(std::string_view name);
 
 /// Why results of the operator stay fp32 in fp16 mode (an fp32 island); empty when they do not.
 std::string_view fp32_reason(std::string_view op_type);

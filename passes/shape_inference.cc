@@ -5,6 +5,7 @@
 
 #include "atc/base/check.h"
 #include "ops/op.h"
+#include "passes/operator_check.h"
 
 namespace atc::passes {
 
@@ -45,8 +46,12 @@ Status ShapeInference::infer(ir::Node& node) {
     return known == nullptr ? std::nullopt : std::optional<ir::Shape>(*known);
   };
   context.next_symbol = [this] { return "?" + std::to_string(next_symbol_++); };
-  context.infer_subgraph = [this](ir::Graph& body) { return infer(body); };
+  context.infer_subgraph = [this](ir::Graph& body) -> Status {
+    ATC_TRY(check_operators(body, Conditionals::Skip));
+    return infer(body);
+  };
   ATC_TRY(def->infer(context));
+  consulted_ = context.consulted();
 
   for (std::size_t i = 0; i < node.outputs().size(); ++i) {
     ir::Value* v = node.output(i);

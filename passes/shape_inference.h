@@ -2,6 +2,7 @@
 
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "atc/base/status.h"
 #include "atc/ir/graph.h"
@@ -23,6 +24,8 @@ class ShapeInference {
   /// Sets dtype and shape of the node's outputs (formats stay) and of its nested graphs' values.
   /// Precondition: the operator is registered. Counts values whose type changed.
   Status infer(ir::Node& node);
+  /// Inputs of the node typed last whose elements its inference asked for.
+  const std::vector<bool>& consulted() const { return consulted_; }
   Status infer(ir::Graph& graph);
 
   /// Elements of `v` as far as they are known; null when nothing is. An element without a symbol is a
@@ -32,6 +35,7 @@ class ShapeInference {
 
  private:
   std::unordered_map<const ir::Value*, ir::Shape> elements_;
+  std::vector<bool> consulted_;
   long next_symbol_ = 0;
   int changes_ = 0;
 };

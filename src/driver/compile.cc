@@ -9,6 +9,7 @@
 #include "passes/operator_check.h"
 #include "passes/pass_manager.h"
 #include "passes/pipeline.h"
+#include "passes/precision.h"
 #include "plan/build.h"
 #include "report/compile_report.h"
 #include "report/fusion_result.h"
@@ -27,24 +28,6 @@ std::map<std::string, std::vector<std::int64_t>> bindings(const CompileOptions& 
     out[s.name] = std::move(dims);
   }
   return out;
-}
-
-std::string_view precision_name(passes::Precision p) {
-  switch (p) {
-    case passes::Precision::Fp16:
-      return "fp16";
-    case passes::Precision::Origin:
-      return "origin";
-    case passes::Precision::Fp32:
-      return "cube_fp16in_fp32out";
-    case passes::Precision::AllowFp32ToFp16:
-      return "allow_fp32_to_fp16";
-    case passes::Precision::MixedFloat16:
-      return "mixed_float16";
-    case passes::Precision::MixedBfloat16:
-      return "mixed_bfloat16";
-  }
-  return "";
 }
 
 Status run_pipeline(const CompileOptions& options, ir::Graph& graph, passes::PassContext& context,
@@ -98,7 +81,7 @@ Status compile_model(const CompileOptions& options, CompileResult& result) {
   built.plan.info["atc_cmdline"] = options.command_line;
   built.plan.info["atc_version"] = std::string(kVersion);
   built.plan.info["framework_type"] = "5";
-  built.plan.info["precision"] = std::string(precision_name(options.precision));
+  built.plan.info["precision"] = std::string(passes::precision_name(options.precision));
   log(LogLevel::Info, "planned " + std::to_string(built.plan.tasks.size()) + " tasks, " +
                           std::to_string(built.plan.arena_bytes) + " bytes of memory, " +
                           std::to_string(built.plan.weight_bytes) + " bytes of weights");

@@ -130,7 +130,10 @@ Status execute(const Options& options, std::shared_ptr<const runtime::PreparedPl
     ATC_ASSIGN(outputs, session->run(inputs));
     if (i >= options.warmup) report.wall_ms.push_back(ms_since(begin));
   }
-  for (std::size_t i = 0; i < outputs.size(); ++i) report.outputs[i].range = range_of(outputs[i]);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    report.outputs[i].spec.shape = outputs[i].shape;  // where it depends on the data
+    report.outputs[i].range = range_of(outputs[i]);
+  }
   return options.output.empty() ? Status() : write_outputs(options, outputs, report);
 }
 
@@ -157,7 +160,9 @@ StatusOr<RunReport> run(const Options& options) {
   report.load_ms = ms_since(start);
   report.soc_version = prepared->plan.soc_version;
   for (const plan::PlanTask& task : prepared->plan.tasks)
-    ++(task.engine == plan::Engine::AiCore ? report.ai_core_tasks : report.ai_cpu_tasks);
+    ++(task.engine == plan::Engine::AiCore  ? report.ai_core_tasks
+       : task.engine == plan::Engine::AiCpu ? report.ai_cpu_tasks
+                                            : report.regions);
 
   const std::vector<runtime::TensorSpec> specs = prepared->input_specs();
   ATC_ASSIGN(const std::vector<std::string> files, assign_files(options.input, specs));

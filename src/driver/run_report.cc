@@ -80,29 +80,33 @@ std::string to_json(const RunReport& r) {
     const Wall w = wall_of(r.wall_ms);
     wall = {{"min", w.min}, {"median", w.median}, {"max", w.max}};
   }
-  const json all = {{"model", r.model},
-                    {"soc_version", r.soc_version},
-                    {"threads", r.threads},
-                    {"seed", r.seed},
-                    {"loops", r.wall_ms.size()},
-                    {"inputs", inputs},
-                    {"outputs", outputs},
-                    {"load_ms", r.load_ms},
-                    {"wall_ms", wall},
-                    {"peak_rss_mb", r.peak_rss_mb},
-                    {"simulated",
-                     {{"cycles", r.simulation.cycles},
-                      {"us", r.simulation.us},
-                      {"samples_per_s", samples_per_s(r)},
-                      {"by_engine", engines}}},
-                    {"tasks", {{"ai_core", r.ai_core_tasks}, {"ai_cpu", r.ai_cpu_tasks}}}};
+  const json all = {
+      {"model", r.model},
+      {"soc_version", r.soc_version},
+      {"threads", r.threads},
+      {"seed", r.seed},
+      {"loops", r.wall_ms.size()},
+      {"inputs", inputs},
+      {"outputs", outputs},
+      {"load_ms", r.load_ms},
+      {"wall_ms", wall},
+      {"peak_rss_mb", r.peak_rss_mb},
+      {"simulated",
+       {{"cycles", r.simulation.cycles},
+        {"us", r.simulation.us},
+        {"samples_per_s", samples_per_s(r)},
+        {"by_engine", engines}}},
+      {"tasks", {{"ai_core", r.ai_core_tasks}, {"ai_cpu", r.ai_cpu_tasks}, {"regions", r.regions}}}};
   return all.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
 std::string to_table(const RunReport& r) {
   std::string out = format("%-11s", "model") + r.model + " for " + r.soc_version +
                     format(", loaded in %.1f ms\n", r.load_ms);
-  out += format("%-11s%d on the AI Core, %d on the AI CPU\n", "tasks", r.ai_core_tasks, r.ai_cpu_tasks);
+  out += format("%-11s%d on the AI Core, %d on the AI CPU", "tasks", r.ai_core_tasks, r.ai_cpu_tasks);
+  // A model without data-dependent parts says nothing of them.
+  if (r.regions > 0) out += format(", %d regions compiled when they run (not simulated)", r.regions);
+  out += "\n";
   for (const PortReport& port : r.inputs)
     out += port_line("input", port,
                      port.file.empty() ? "random, seed " + std::to_string(r.seed) : "from " + port.file);

@@ -251,6 +251,8 @@ class Verifier {
       // --input_fp16_nodes makes the model take halves; the data was made for the source model.
       if (tensor.dtype != specs[i].dtype && is_float(tensor.dtype) && is_float(specs[i].dtype))
         tensor = from_doubles(specs[i].dtype, tensor.shape, to_doubles(tensor));
+      // Some exporters save a scalar as a tensor of one element.
+      if (tensor.count() == 1 && element_count(specs[i].shape) == 1) tensor.shape = specs[i].shape;
       inputs.push_back(std::move(tensor));
     }
     return true;

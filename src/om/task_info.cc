@@ -18,13 +18,15 @@ constexpr char kMessageVersion[] = "1.0";
 // TaskDef.type.
 constexpr std::uint32_t kTypeAiCore = 0;
 constexpr std::uint32_t kTypeAiCpu = 1;
+constexpr std::uint32_t kTypeRegion = 2;
 
 // Numbers of PlanTensorDef.space and .format are those of the enumerators; both are part of the format.
 static_assert(static_cast<int>(plan::Space::Input) == 0 && static_cast<int>(plan::Space::Output) == 1 &&
-              static_cast<int>(plan::Space::Weight) == 2 && static_cast<int>(plan::Space::Arena) == 3);
+              static_cast<int>(plan::Space::Weight) == 2 && static_cast<int>(plan::Space::Arena) == 3 &&
+              static_cast<int>(plan::Space::Held) == 4);
 static_assert(static_cast<int>(ir::Format::ND) == 0 && static_cast<int>(ir::Format::NC1HWC0) == 1 &&
               static_cast<int>(ir::Format::FRACTAL_Z) == 2 && static_cast<int>(ir::Format::FRACTAL_NZ) == 3);
-constexpr std::uint32_t kSpaces = 4;
+constexpr std::uint32_t kSpaces = 5;
 constexpr std::uint32_t kFormats = 4;
 
 std::string task_label(std::size_t i, const plan::PlanTask& task) {
@@ -86,7 +88,7 @@ Status encode_task(const plan::PlanTask& task, std::size_t i, domi::TaskDef& out
     out.set_type(kTypeAiCore);
     return encode_kernel(task.kernel, task_label(i, task), out);
   }
-  out.set_type(kTypeAiCpu);
+  out.set_type(task.engine == plan::Engine::Region ? kTypeRegion : kTypeAiCpu);
   rest.set_air(task.air);
   rest.mutable_inputs()->Add(task.inputs.begin(), task.inputs.end());
   rest.mutable_outputs()->Add(task.outputs.begin(), task.outputs.end());
@@ -161,7 +163,8 @@ Status decode_task(const domi::TaskDef& in, std::size_t i, plan::PlanTask& out) 
       out.engine = plan::Engine::AiCore;
       return decode_kernel(in.kernel(), rest, label, out.kernel);
     case kTypeAiCpu:
-      out.engine = plan::Engine::AiCpu;
+    case kTypeRegion:
+      out.engine = in.type() == kTypeRegion ? plan::Engine::Region : plan::Engine::AiCpu;
       out.air = rest.air();
       out.inputs.assign(rest.inputs().begin(), rest.inputs().end());
       out.outputs.assign(rest.outputs().begin(), rest.outputs().end());

@@ -9,6 +9,7 @@
 #include "kernels/strided_copy.h"
 #include "ops/body.h"
 #include "ops/lower.h"
+#include "passes/extract.h"
 #include "plan/memory.h"
 
 namespace atc::plan {
@@ -45,13 +46,7 @@ class Builder final : public ops::LowerContext {
       plan.tensors[index(t)].index = static_cast<int>(plan.inputs.size());
       plan.inputs.push_back({v->name(), t});
     }
-    for (const Value* v : graph_.outputs()) {
-      plan.outputs.push_back({v->name(), -1});
-      if (v->producer() != nullptr && !is_static(v))
-        return Status::error("E10055",
-                             "The operation is not supported. Reason: the shape of output '" + v->name() +
-                                 "' depends on the data of the inputs, which this version cannot compile");
-    }
+    for (const Value* v : graph_.outputs()) plan.outputs.push_back({v->name(), -1});
     for (const auto& n : graph_.nodes()) ATC_TRY(lower(*n));
     for (std::size_t i = 0; i < graph_.outputs().size(); ++i) ATC_TRY(finish_output(i));
     plan_arena();
@@ -132,9 +127,17 @@ class Builder final : public ops::LowerContext {
     t.name = v->name();
     t.space = space;
     t.dtype = v->type.dtype;
-    t.shape = v->type.dims();
     t.format = v->type.format;
-    t.bytes = storage_bytes(v);
+    if (space == Space::Held) {
+      // Of unknown rank, the shape is one open dim, as ONNX has no other way to say it either.
+      if (!v->type.shape)
+        t.shape = {-1};
+      else
+        for (const ir::Dim& d : *v->type.shape) t.shape.push_back(d.known() ? d.value : -1);
+    } else {
+      t.shape = v->type.dims();
+      t.bytes = storage_bytes(v);
+    }
     out_.plan.tensors.push_back(std::move(t));
     return tensor_of_[v] = static_cast<int>(out_.plan.tensors.size()) - 1;
   }
@@ -188,6 +191,7 @@ class Builder final : public ops::LowerContext {
 
   Status lower(const Node& n) {
     node_ = &n;
+    if (n.is_internal("Region")) return lower_region(n);
     bool empty = true;
     for (const Value* v : n.outputs()) {
       if (!is_static(v))
@@ -205,6 +209,34 @@ class Builder final : public ops::LowerContext {
     ATC_CHECK(def != nullptr, "no operator " + n.label());
     if (def->lower != nullptr && (def->lowers == nullptr || def->lowers(n))) return def->lower(*this);
     return lower_to_cpu(n, *def);
+  }
+
+  Status lower_region(const Node& n) {
+    PlanTask t;
+    t.name = n.name.empty() ? n.output(0) != nullptr ? n.output(0)->name() : "" : n.name;
+    t.op_type = "Region";
+    t.sources = n.sources;
+    t.engine = Engine::Region;
+    for (const auto list : {n.inputs(), n.outputs()})
+      for (const Value* v : list)
+        if (v != nullptr && v->type.dtype == DType::String)
+          return ops::cannot_lower(n, "works on strings, which have no form on the device");
+    const auto body = n.attrs.get_graph("body");
+    ATC_CHECK(passes::outer_values(*body).empty(), "a region that reads values which are not its inputs");
+    for (const Value* v : n.inputs()) t.inputs.push_back(read_of_region(v));
+    for (std::size_t i = 0; i < n.outputs().size(); ++i) {
+      const Value* v = n.output(i);
+      ATC_CHECK(v != nullptr, "a region without one of its outputs");
+      t.outputs.push_back(is_static(v) ? write(v).tensor : add_tensor(v, Space::Held));
+    }
+    t.air = ir::print(*body);
+    out_.plan.tasks.push_back(std::move(t));
+    return {};
+  }
+
+  int read_of_region(const Value* v) {
+    const auto known = tensor_of_.find(v);
+    return known != tensor_of_.end() ? known->second : read(v).tensor;
   }
 
   // One operator by its reference evaluation.
@@ -273,7 +305,7 @@ class Builder final : public ops::LowerContext {
     auto it = tensor_of_.find(v);
     if (it != tensor_of_.end()) {
       const PlanTensor& t = out_.plan.tensors[index(it->second)];
-      if (t.space == Space::Output && t.index == static_cast<int>(i)) {
+      if (t.space == Space::Held || (t.space == Space::Output && t.index == static_cast<int>(i))) {
         port.tensor = it->second;
         return {};
       }

@@ -17,7 +17,8 @@ struct BuiltPlan {
 /// Lowers every node of the graph (formats chosen, weights packed, types static) to tasks in order, gives
 /// each tensor its place and packs the activation arena. Constants get unique names in the graph, by which
 /// the plan's Weight tensors are found.
-/// E10055 when an operator cannot be compiled: a shape that depends on data, a nested graph.
+/// Nodes atc::Region become tasks of the engine Region.
+/// E10055 when an operator cannot be compiled.
 StatusOr<BuiltPlan> build_plan(ir::Graph& graph, const soc::Chip& chip);
 
 }  // namespace atc::plan

@@ -17,6 +17,7 @@ enum class Space : std::uint8_t {
   Output,  ///< the caller's buffer for graph output `index`
   Weight,  ///< WEIGHTS_DATA of the .om, at `offset`
   Arena,   ///< the activation arena, at `offset`
+  Held,    ///< the runtime's, of the size that the data gives it; only regions read and write it
 };
 
 /// One tensor in Global Memory.
@@ -27,22 +28,23 @@ struct PlanTensor {
   std::int64_t offset = 0;
   std::int64_t bytes = 0;
   DType dtype = DType::Undefined;
-  Dims shape;  ///< logical (ONNX) shape
+  Dims shape;  ///< logical (ONNX) shape; of Held tensors, -1 where it depends on data
   ir::Format format = ir::Format::ND;
 };
 
-enum class Engine : std::uint8_t { AiCore, AiCpu };
+enum class Engine : std::uint8_t { AiCore, AiCpu, Region };
 
-/// One launch. An AI Core task runs `kernel`; an AI CPU task evaluates one operator by reference.
+/// One launch. An AI Core task runs `kernel`; an AI CPU task evaluates one operator by reference; a region
+/// is a graph that the runtime compiles when its shapes are known, and runs task by task.
 struct PlanTask {
   std::string name;                  ///< of the IR node
   std::string op_type;               ///< "Conv", "Softmax", "TransData"; of the fused node's anchor
   std::vector<std::string> sources;  ///< ONNX nodes
   Engine engine = Engine::AiCore;
   kernels::Task kernel;  ///< AiCore; for AiCpu only `macs` is used
-  // AiCpu:
-  std::string air;                   ///< a one-node graph in .air form whose inputs and outputs are the
-                                     ///< tensors below, in order
+  // AiCpu, Region:
+  std::string air;                   ///< a graph in .air form (AiCpu: of one node) whose inputs and outputs
+                                     ///< are the tensors below, in order
   std::vector<int> inputs, outputs;  ///< plan tensors
 };
 

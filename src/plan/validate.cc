@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "atc/base/math.h"
 #include "kernels/task.h"
@@ -59,6 +60,7 @@ class Validator {
       if (!is_tensor(ports[i].tensor))
         return broken(who + " is tensor " + number(ports[i].tensor) + ", which does not exist");
       const PlanTensor& t = tensor(ports[i].tensor);
+      if (space == Space::Output && t.space == Space::Held) continue;
       if (t.space != space || t.index != static_cast<int>(i) || t.offset != 0)
         return broken(who + " is " + label(t) + ", which is not the start of the caller's buffer for it");
     }
@@ -80,6 +82,8 @@ class Validator {
                         std::to_string(ports.size()));
         return tensor(ports[static_cast<std::size_t>(t.index)].tensor).bytes;
       }
+      case Space::Held:
+        return 0;
     }
     return broken(label(t) + " is in a space that does not exist");
   }
@@ -102,8 +106,19 @@ class Validator {
     return static_cast<std::int64_t>(byte_size(t.dtype, static_cast<std::size_t>(count)));
   }
 
+  Status check_held(const PlanTensor& t) const {
+    const bool plausible = std::all_of(t.shape.begin(), t.shape.end(),
+                                       [](std::int64_t d) { return d >= -1 && d <= kMaxElements; });
+    if (!plausible || t.bytes != 0 || t.offset != 0 || t.format != ir::Format::ND)
+      return broken(label(t) + ", whose size depends on data, has shape [" + to_string(t.shape) + "], " +
+                    number(t.bytes) + " bytes, offset " + number(t.offset) + " and format " +
+                    std::string(ir::name(t.format)) + ", which is not legal");
+    return {};
+  }
+
   Status check_tensor(const PlanTensor& t) const {
     if (bit_width(t.dtype) == 0) return broken(label(t) + " has no element type that can be stored");
+    if (t.space == Space::Held) return check_held(t);
     const auto needed = needed_bytes(t);
     if (!needed)
       return broken(label(t) + " has shape [" + to_string(t.shape) + "] in format " +
@@ -124,6 +139,8 @@ class Validator {
   /// Bytes [begin, end) of a tensor are read.
   Status check_read(int index, std::int64_t begin, std::int64_t end, const std::string& who) const {
     const PlanTensor& t = tensor(index);
+    if (t.space == Space::Held && !written_held_.contains(index))
+      return broken(who + " reads " + label(t) + " before it is written");
     const WrittenRanges* written = t.space == Space::Arena ? &written_arena_ : nullptr;
     if (t.space == Space::Output) written = &written_outputs_[static_cast<std::size_t>(t.index)];
     if (written != nullptr && !written->contains(t.offset + begin, t.offset + end))
@@ -140,6 +157,10 @@ class Validator {
 
   void mark_written(int index, std::int64_t begin, std::int64_t end) {
     const PlanTensor& t = tensor(index);
+    if (t.space == Space::Held) {
+      written_held_.insert(index);
+      return;
+    }
     WrittenRanges& written =
         t.space == Space::Arena ? written_arena_ : written_outputs_[static_cast<std::size_t>(t.index)];
     written.add(t.offset + begin, t.offset + end);
@@ -149,6 +170,7 @@ class Validator {
     if (!is_tensor(o.tensor))
       return broken(who + " is tensor " + number(o.tensor) + ", which does not exist");
     const PlanTensor& t = tensor(o.tensor);
+    if (t.space == Space::Held) return broken(who + " is " + label(t) + ", which only regions use");
     if (o.offset < 0 || o.bytes < 0 || o.offset > t.bytes || o.bytes > t.bytes - o.offset)
       return broken(who + " takes " + number(o.bytes) + " bytes from offset " + number(o.offset) + " of " +
                     label(t) + ", which has " + number(t.bytes));
@@ -186,11 +208,14 @@ class Validator {
     return {};
   }
 
-  Status check_ai_cpu(const PlanTask& task, const std::string& who) {
+  Status check_graph_task(const PlanTask& task, const std::string& who) {
     for (const auto* list : {&task.inputs, &task.outputs})
-      for (const int index : *list)
+      for (const int index : *list) {
         if (!is_tensor(index))
           return broken(who + " uses tensor " + number(index) + ", which does not exist");
+        if (tensor(index).space == Space::Held && task.engine != Engine::Region)
+          return broken(who + " uses " + label(tensor(index)) + ", which only regions use");
+      }
     for (const int index : task.inputs) ATC_TRY(check_read(index, 0, tensor(index).bytes, who));
     for (const int index : task.outputs) ATC_TRY(check_write(index, who));
     ATC_TRY(validate_air(plan_, task, who));
@@ -206,14 +231,17 @@ class Validator {
       case Engine::AiCore:
         return check_ai_core(task, who);
       case Engine::AiCpu:
-        return check_ai_cpu(task, who);
+      case Engine::Region:
+        return check_graph_task(task, who);
     }
     return broken(who + " runs on an engine that does not exist");
   }
 
   Status check_outputs_written() const {
     for (std::size_t i = 0; i < plan_.outputs.size(); ++i)
-      if (!written_outputs_[i].contains(0, tensor(plan_.outputs[i].tensor).bytes))
+      if (const int index = plan_.outputs[i].tensor; tensor(index).space == Space::Held) {
+        ATC_TRY(check_read(index, 0, 0, "output " + std::to_string(i) + " '" + plan_.outputs[i].name + "'"));
+      } else if (!written_outputs_[i].contains(0, tensor(plan_.outputs[i].tensor).bytes))
         return broken("no task writes all of output " + std::to_string(i) + " '" + plan_.outputs[i].name +
                       "'");
     return {};
@@ -223,6 +251,7 @@ class Validator {
   const soc::Chip* chip_ = nullptr;
   WrittenRanges written_arena_;
   std::vector<WrittenRanges> written_outputs_;
+  std::set<int> written_held_;
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ Status match(const Plan& plan, const std::vector<int>& tensors, std::span<ir::Va
     const PlanTensor& tensor = plan.tensors[static_cast<std::size_t>(tensors[i])];
     const ir::TensorType& type = values[i]->type;
     const bool fits = type.dtype == tensor.dtype && type.format == tensor.format &&
-                      (!type.is_static() || type.dims() == tensor.shape);
+                      (tensor.space == Space::Held || !type.is_static() || type.dims() == tensor.shape);
     if (!fits)
       return broken(label + ": " + what + " " + std::to_string(i) + " of its operator is " +
                     ir::to_string(type) + ", tensor '" + tensor.name + "' is " +
@@ -39,12 +39,13 @@ Status validate_air(const Plan& plan, const PlanTask& task, const std::string& l
   if (!graph.ok())
     return broken(label + " has a text that cannot be read: " + graph.status().diagnostic().message);
   ir::Graph& g = **graph;
-  if (g.node_count() != 1)
+  if (task.engine == Engine::AiCpu && g.node_count() != 1)
     return broken(label + " has " + std::to_string(g.node_count()) + " operators, one is expected");
-  const ir::Node& node = *g.nodes().front();
-  const ops::OpDef* def = ops::Registry::instance().find(node);
-  if (def == nullptr || def->reference == nullptr)
-    return broken(label + " has operator " + node.label() + ", which the AI CPU does not know");
+  for (const auto& node : g.nodes()) {
+    const ops::OpDef* def = ops::Registry::instance().find(*node);
+    if (def == nullptr || def->reference == nullptr)
+      return broken(label + " has operator " + node->label() + ", which the AI CPU does not know");
+  }
   // What the operator makes of its inputs, whatever the text says: attributes, types and shapes are
   // checked on the way.
   if (const Status s = passes::infer_shapes(g); !s.ok()) return broken(label + ": " + s.diagnostic().message);

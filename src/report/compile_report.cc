@@ -10,7 +10,17 @@ namespace {
 
 using nlohmann::json;
 
-std::string_view engine_name(plan::Engine e) { return e == plan::Engine::AiCore ? "AiCore" : "AiCpu"; }
+std::string_view engine_name(plan::Engine e) {
+  switch (e) {
+    case plan::Engine::AiCore:
+      return "AiCore";
+    case plan::Engine::AiCpu:
+      return "AiCpu";
+    case plan::Engine::Region:
+      return "Region";
+  }
+  return "";
+}
 
 // fp32 on the cube of a chip whose cube takes fp16 at most: at a quarter of the fp16 rate, here only.
 bool is_cube_extension(const plan::PlanTask& t, const soc::Chip& chip) {
@@ -71,8 +81,8 @@ Status write_compile_report(const plan::Plan& plan, const passes::PassContext& c
   for (const plan::PlanTask& t : plan.tasks) {
     tasks.push_back(task_json(t, *chip));
     const std::string engine(engine_name(t.engine));
-    counts[engine] = counts[engine].get<std::int64_t>() + 1;
-    macs[engine] = macs[engine].get<std::int64_t>() + t.kernel.macs;
+    counts[engine] = counts.value(engine, std::int64_t{0}) + 1;
+    macs[engine] = macs.value(engine, std::int64_t{0}) + t.kernel.macs;
   }
   root["totals"] = {{"tasks", counts},
                     {"macs", macs},

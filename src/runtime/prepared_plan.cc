@@ -2,6 +2,7 @@
 
 #include "atc/base/check.h"
 #include "atc/ir/text.h"
+#include "passes/precision.h"
 
 namespace atc::runtime {
 namespace {
@@ -27,7 +28,7 @@ StatusOr<PreparedTask> prepare_ai_core(const plan::PlanTask& task, const soc::Ch
   return prepared;
 }
 
-StatusOr<PreparedTask> prepare_ai_cpu(const plan::Plan& plan, const plan::PlanTask& task) {
+StatusOr<PreparedTask> prepare_graph(const plan::Plan& plan, const plan::PlanTask& task) {
   PreparedTask prepared;
   ATC_ASSIGN(prepared.graph, ir::parse(task.air));
   if (prepared.graph->inputs().size() != task.inputs.size() ||
@@ -39,7 +40,7 @@ StatusOr<PreparedTask> prepare_ai_cpu(const plan::Plan& plan, const plan::PlanTa
   for (const std::vector<int>* list : {&task.inputs, &task.outputs})
     for (const int index : *list)
       if (plan.tensors.at(static_cast<std::size_t>(index)).format != ir::Format::ND)
-        return broken(task, "the AI CPU takes tensors in ND format only");
+        return broken(task, "its engine takes tensors in ND format only");
   return prepared;
 }
 
@@ -53,10 +54,16 @@ StatusOr<std::shared_ptr<const PreparedPlan>> prepare(plan::Plan plan) {
   prepared->plan = std::move(plan);
   const plan::Plan& p = prepared->plan;
   ATC_ASSIGN(prepared->chip, soc::find_chip(p.soc_version));
+  if (const auto precision = p.info.find("precision"); precision != p.info.end()) {
+    const auto known = passes::precision_from_name(precision->second);
+    if (!known)
+      return Status::error("E10041", "the plan has the unknown precision '" + precision->second + "'");
+    prepared->precision = *known;
+  }
   prepared->tasks.reserve(p.tasks.size());
   for (const plan::PlanTask& task : p.tasks) {
-    StatusOr<PreparedTask> one = task.engine == plan::Engine::AiCore ? prepare_ai_core(task, *prepared->chip)
-                                                                     : prepare_ai_cpu(p, task);
+    StatusOr<PreparedTask> one =
+        task.engine == plan::Engine::AiCore ? prepare_ai_core(task, *prepared->chip) : prepare_graph(p, task);
     if (!one.ok()) return std::move(one).status().while_doing("preparing task '" + task.name + "'");
     prepared->tasks.push_back(std::move(one).value());
   }

@@ -6,6 +6,7 @@
 #include "atc/base/status.h"
 #include "atc/ir/graph.h"
 #include "kernels/task.h"
+#include "passes/pass.h"
 #include "plan/plan.h"
 #include "runtime/tensor_io.h"
 #include "soc/chip.h"
@@ -16,7 +17,7 @@ namespace atc::runtime {
 struct PreparedTask {
   const kernels::KernelDef* kernel_def = nullptr;   ///< AiCore
   std::unique_ptr<kernels::PreparedKernel> kernel;  ///< AiCore
-  std::unique_ptr<ir::Graph> graph;                 ///< AiCpu
+  std::unique_ptr<ir::Graph> graph;                 ///< AiCpu, Region
 };
 
 /// A plan whose kernels are unpacked and whose AI CPU graphs are parsed, once for all sessions and
@@ -24,7 +25,8 @@ struct PreparedTask {
 struct PreparedPlan {
   plan::Plan plan;
   const soc::Chip* chip = nullptr;
-  std::vector<PreparedTask> tasks;  ///< parallel to plan.tasks
+  passes::Precision precision = passes::Precision::Origin;  ///< in which regions are compiled
+  std::vector<PreparedTask> tasks;                          ///< parallel to plan.tasks
 
   std::vector<TensorSpec> input_specs() const;
   std::vector<TensorSpec> output_specs() const;

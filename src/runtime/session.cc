@@ -6,6 +6,7 @@
 
 #include "atc/base/check.h"
 #include "runtime/reference_graph.h"
+#include "runtime/region.h"
 
 namespace atc::runtime {
 namespace {
@@ -29,6 +30,11 @@ bool moves(const plan::PlanTensor& tensor) {
   return tensor.space == plan::Space::Input || tensor.space == plan::Space::Output;
 }
 
+// Tensors that the session owns one by one: of sizes that depend on data, and strings.
+bool is_held(const plan::PlanTensor& tensor) {
+  return tensor.space == plan::Space::Held || tensor.dtype == DType::String;
+}
+
 std::string type_text(DType dtype, const Dims& shape) {
   return std::string(name(dtype)) + "[" + to_string(shape) + "]";
 }
@@ -49,19 +55,25 @@ StatusOr<std::unique_ptr<Session>> Session::create(std::shared_ptr<const Prepare
   }
 }
 
+Workers::Workers(const soc::Chip& chip, aicore::Values values, int threads) : pool(threads) {
+  ATC_CHECK(values != aicore::Values::None, "a session computes values");
+  for (int i = 0; i < pool.size(); ++i) cores.push_back(std::make_unique<aicore::Core>(chip, values, false));
+}
+
+Session::~Session() = default;
+
 Session::Session(std::shared_ptr<const PreparedPlan> plan, Bytes weights, const SessionOptions& options)
     : prepared_(std::move(plan)),
       weights_(std::move(weights)),
-      pool_(options.threads),
+      workers_(options.workers != nullptr
+                   ? options.workers
+                   : std::make_shared<Workers>(*prepared_->chip, options.values, options.threads)),
       arena_(static_cast<std::size_t>(prepared_->plan.arena_bytes)),
       inputs_(prepared_->plan.inputs.size()),
       outputs_(prepared_->plan.outputs.size()),
       input_specs_(prepared_->input_specs()),
       output_specs_(prepared_->output_specs()),
-      strings_(prepared_->plan.tensors.size()) {
-  ATC_CHECK(options.values != aicore::Values::None, "a session computes values");
-  for (int i = 0; i < pool_.size(); ++i)
-    cores_.push_back(std::make_unique<aicore::Core>(*prepared_->chip, options.values, false));
+      held_(prepared_->plan.tensors.size()) {
   for (const plan::PlanTensor& tensor : prepared_->plan.tensors) {
     if (!moves(tensor)) continue;
     std::vector<Port>& ports = tensor.space == plan::Space::Input ? inputs_ : outputs_;
@@ -71,6 +83,26 @@ Session::Session(std::shared_ptr<const PreparedPlan> plan, Bytes weights, const 
     port.bytes = std::max(port.bytes, tensor.offset + tensor.bytes);
   }
   bind_operands();
+  make_regions(options);
+}
+
+// A region's weights are constants of its graph.
+void Session::make_regions(const SessionOptions& options) {
+  const plan::Plan& plan = prepared_->plan;
+  regions_.resize(plan.tasks.size());
+  RegionOptions region{prepared_->chip, prepared_->precision, options};
+  region.session.workers = workers_;
+  for (std::size_t t = 0; t < plan.tasks.size(); ++t) {
+    if (plan.tasks[t].engine != plan::Engine::Region) continue;
+    auto graph = prepared_->tasks[t].graph->clone();
+    for (std::size_t i = 0; i < plan.tasks[t].inputs.size(); ++i) {
+      const int tensor = plan.tasks[t].inputs[i];
+      if (plan.tensors[static_cast<std::size_t>(tensor)].space != plan::Space::Weight) continue;
+      ir::Value* input = graph->inputs()[i];
+      graph->replace_uses(input, graph->add_constant(input->name(), view(tensor)));
+    }
+    regions_[t] = std::make_unique<RegionRunner>(std::move(graph), region);
+  }
 }
 
 void Session::bind_operands() {
@@ -119,6 +151,8 @@ std::byte* Session::address(const plan::PlanTensor& tensor, std::int64_t offset,
       base = const_cast<std::byte*>(arena_.data());
       size = static_cast<std::int64_t>(arena_.size());
       break;
+    case plan::Space::Held:
+      ATC_CHECK(false, "tensor '" + tensor.name + "' has no address");
   }
   ATC_CHECK(tensor.offset >= 0 && tensor.bytes <= size - tensor.offset,
             "tensor '" + tensor.name + "' lies outside its memory");
@@ -155,7 +189,7 @@ Status Session::accept_inputs(const std::vector<Tensor>& inputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     ATC_TRY(check_tensor(inputs[i], input_specs_[i]));
     if (inputs[i].dtype == DType::String) {
-      strings_[static_cast<std::size_t>(prepared_->plan.inputs[i].tensor)] = inputs[i];
+      held_[static_cast<std::size_t>(prepared_->plan.inputs[i].tensor)] = inputs[i];
       continue;
     }
     Port& port = inputs_[i];
@@ -186,12 +220,12 @@ Status Session::run_task(std::size_t index) {
   const plan::PlanTask& task = prepared_->plan.tasks[index];
   const auto context = [&] { return "running task '" + task.name + "' (" + task.op_type + ")"; };
   try {
-    if (task.engine == plan::Engine::AiCpu) {
-      Status status = run_ai_cpu(index);
-      return status.ok() ? status : std::move(status).while_doing(context());
+    if (task.engine == plan::Engine::AiCore) {
+      run_ai_core(index);
+      return {};
     }
-    run_ai_core(index);
-    return {};
+    Status status = task.engine == plan::Engine::AiCpu ? run_ai_cpu(index) : run_region(index);
+    return status.ok() ? status : std::move(status).while_doing(context());
   } catch (const InternalError& error) {
     return Status::error("E19999", error.what()).while_doing(context());
   }
@@ -203,12 +237,12 @@ void Session::run_ai_core(std::size_t index) {
   const std::vector<aicore::Gm>& operands = operands_[index];
   const int blocks = task.blocks();
   const auto run_block = [&](std::size_t block, int worker) {
-    aicore::Core& core = *cores_[static_cast<std::size_t>(worker)];
+    aicore::Core& core = *workers_->cores[static_cast<std::size_t>(worker)];
     core.start_block(blocks);
     kernel.run(core, operands, task.block_tiles[block], task.block_tiles[block + 1]);
   };
   if (parallel_[index])
-    pool_.parallel_for(static_cast<std::size_t>(blocks), run_block);
+    workers_->pool.parallel_for(static_cast<std::size_t>(blocks), run_block);
   else
     for (std::size_t block = 0; block < static_cast<std::size_t>(blocks); ++block) run_block(block, 0);
 }
@@ -232,9 +266,19 @@ Status Session::run_ai_cpu(std::size_t index) {
   return {};
 }
 
+Status Session::run_region(std::size_t index) {
+  const plan::PlanTask& task = prepared_->plan.tasks[index];
+  std::vector<Tensor> inputs;
+  for (const int tensor : task.inputs) inputs.push_back(view(tensor));
+  ATC_ASSIGN(const std::vector<Tensor> outputs, regions_[index]->run(inputs));
+  for (std::size_t i = 0; i < task.outputs.size(); ++i)
+    ATC_TRY(store(task.outputs[i], outputs[i], task, *prepared_->tasks[index].graph, i));
+  return {};
+}
+
 Tensor Session::view(int index) const {
   const plan::PlanTensor& tensor = prepared_->plan.tensors.at(static_cast<std::size_t>(index));
-  if (tensor.dtype == DType::String) return strings_[static_cast<std::size_t>(index)];
+  if (is_held(tensor)) return held_[static_cast<std::size_t>(index)];
   Tensor t;
   t.dtype = tensor.dtype;
   t.shape = tensor.shape;
@@ -249,6 +293,13 @@ Tensor Session::view(int index) const {
 Status Session::store(int index, const Tensor& value, const plan::PlanTask& task, const ir::Graph& graph,
                       std::size_t output) {
   const plan::PlanTensor& tensor = prepared_->plan.tensors.at(static_cast<std::size_t>(index));
+  if (tensor.space == plan::Space::Held) {
+    // What a region returns may be a view of memory that later tasks reuse.
+    held_[static_cast<std::size_t>(index)] = value;
+    if (value.dtype != DType::String)
+      held_[static_cast<std::size_t>(index)].data = Bytes::copy_of(value.data.span());
+    return {};
+  }
   // As with inputs, the tensor may be another shape's name for the same elements.
   const ir::TensorType& type = graph.outputs()[output]->type;
   const Dims expected = type.is_static() ? type.dims() : tensor.shape;
@@ -258,7 +309,7 @@ Status Session::store(int index, const Tensor& value, const plan::PlanTask& task
                                        " with this data, the plan holds " +
                                        type_text(tensor.dtype, expected));
   if (tensor.dtype == DType::String) {
-    strings_[static_cast<std::size_t>(index)] = value;
+    held_[static_cast<std::size_t>(index)] = value;
     return {};
   }
   ATC_CHECK(tensor.space == plan::Space::Arena || tensor.space == plan::Space::Output,
@@ -276,10 +327,10 @@ std::vector<Tensor> Session::collect_outputs() const {
   for (const plan::PlanPort& port : plan.outputs) {
     const plan::PlanTensor& tensor = plan.tensors.at(static_cast<std::size_t>(port.tensor));
     Tensor t = view(port.tensor);
-    if (tensor.space == plan::Space::Output && tensor.dtype != DType::String)
+    if (tensor.space == plan::Space::Output && !is_held(tensor))
       t.data = Bytes(outputs_[static_cast<std::size_t>(tensor.index)].storage, t.data.span());
     else
-      t.data = Bytes::copy_of(t.data.span());  // an input, a weight or an activation is an output too
+      t.data = is_held(tensor) ? t.data : Bytes::copy_of(t.data.span());  // an input, a weight, an activation
     results.push_back(std::move(t));
   }
   return results;

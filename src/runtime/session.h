@@ -12,25 +12,37 @@
 
 namespace atc::runtime {
 
+class RegionRunner;
+
+/// Threads, and one simulated AI Core for each. Sessions of one model share them.
+struct Workers {
+  Workers(const soc::Chip& chip, aicore::Values values, int threads);
+  ThreadPool pool;
+  std::vector<std::unique_ptr<aicore::Core>> cores;
+};
+
 struct SessionOptions {
   int threads = 0;  ///< <= 0: one for each hardware thread
   /// Fast, or Literal, in which every byte moves as the instructions say (slow; for tests).
   aicore::Values values = aicore::Values::Fast;
+  /// Of the session around this one; null: its own.
+  std::shared_ptr<Workers> workers = nullptr;
 };
 
-/// A loaded model, ready to run: its weights, one activation arena, one simulated AI Core for each
-/// thread. Not thread-safe: one run at a time. Outputs have the same bits at any thread count.
+/// A loaded model, ready to run: its weights, one activation arena, its workers. Not thread-safe: one run at
+/// a time. Outputs have the same bits at any thread count.
 class Session {
  public:
   /// Keeps `weights` (WEIGHTS_DATA, of the plan's weight_bytes) alive. E10041 when they are too short,
   /// E10059 when memory does not suffice.
   static StatusOr<std::unique_ptr<Session>> create(std::shared_ptr<const PreparedPlan> plan, Bytes weights,
                                                    const SessionOptions& options);
+  ~Session();
 
   const PreparedPlan& prepared() const { return *prepared_; }
   const std::vector<TensorSpec>& input_specs() const { return input_specs_; }
   const std::vector<TensorSpec>& output_specs() const { return output_specs_; }
-  int threads() const { return pool_.size(); }
+  int threads() const { return workers_->pool.size(); }
 
   /// Runs the model once. E13025 when number, dtype, shape or size of an input is wrong; E19999 when a
   /// kernel breaks a rule of the AI Core; what an operator's reference reports on the AI CPU.
@@ -53,11 +65,13 @@ class Session {
   };
 
   void bind_operands();
+  void make_regions(const SessionOptions& options);
   Status accept_inputs(const std::vector<Tensor>& inputs);
   void renew_outputs();
   Status run_task(std::size_t index);
   void run_ai_core(std::size_t index);
   Status run_ai_cpu(std::size_t index);
+  Status run_region(std::size_t index);
   std::byte* address(const plan::PlanTensor& tensor, std::int64_t offset, std::int64_t bytes) const;
   Tensor view(int tensor) const;
   Status store(int tensor, const Tensor& value, const plan::PlanTask& task, const ir::Graph& graph,
@@ -66,15 +80,15 @@ class Session {
 
   std::shared_ptr<const PreparedPlan> prepared_;
   Bytes weights_;
-  ThreadPool pool_;
-  std::vector<std::unique_ptr<aicore::Core>> cores_;  // one a worker
+  std::shared_ptr<Workers> workers_;
   MutableBytes arena_;
   std::vector<Port> inputs_, outputs_;
   std::vector<TensorSpec> input_specs_, output_specs_;
   std::vector<std::vector<aicore::Gm>> operands_;  // by task
   std::vector<Moving> moving_;
-  std::vector<bool> parallel_;   // by task: worth waking the workers
-  std::vector<Tensor> strings_;  // by plan tensor: those of dtype String
+  std::vector<bool> parallel_;                          // by task: worth waking the workers
+  std::vector<std::unique_ptr<RegionRunner>> regions_;  // by task: those of regions
+  std::vector<Tensor> held_;                            // by plan tensor: Held ones, strings
 };
 
 }  // namespace atc::runtime

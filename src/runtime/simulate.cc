@@ -19,6 +19,11 @@ class Simulator {
 
   TaskSimulation run(std::size_t index) {
     const plan::PlanTask& task = prepared_.plan.tasks[index];
+    if (task.engine == plan::Engine::Region) {
+      TaskSimulation unknown;
+      unknown.engine = "region";
+      return unknown;
+    }
     return task.engine == plan::Engine::AiCore ? ai_core(task.kernel, prepared_.tasks[index]) : ai_cpu(task);
   }
 

@@ -24,7 +24,7 @@ inline constexpr double kAiCpuBytesPerNs = 4.0;
 
 /// The modelled time of one task.
 struct TaskSimulation {
-  std::string engine;       ///< "cube", "vector" or "ai_cpu"
+  std::string engine;       ///< "cube", "vector", "ai_cpu", or "region": its time is not known before it runs
   std::int64_t cycles = 0;  ///< launch included, of the engine's clock
   double us = 0;
   int blocks = 0;  ///< 0 on the AI CPU

@@ -116,7 +116,7 @@ TEST_F(OmRun, RunsFilesAndWritesOutputs) {
   EXPECT_EQ(j["outputs"][0]["mean"], 38.5);
   EXPECT_EQ(j["outputs"][0]["file"], results + "/sum_output_0.txt");
   EXPECT_EQ(j["inputs"][1]["file"], b);
-  EXPECT_EQ(j["tasks"], json({{"ai_core", 1}, {"ai_cpu", 0}}));
+  EXPECT_EQ(j["tasks"], json({{"ai_core", 1}, {"ai_cpu", 0}, {"regions", 0}}));
   EXPECT_EQ(j["simulated"]["by_engine"]["vector"]["tasks"], 1);
   EXPECT_NEAR(j["simulated"]["samples_per_s"].get<double>(), 2e6 / j["simulated"]["us"].get<double>(), 1);
   EXPECT_LE(j["wall_ms"]["min"], j["wall_ms"]["median"]);

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "kernels/vector_program.h"
 #include "plan/plan.h"
 #include "soc/chip.h"
@@ -169,6 +171,47 @@ TEST(Validate, ChecksTheOperatorOfAnAiCpuTask) {
                     "  %2 = Unheard(%0, %1) : f32[8]\n}\n";
               }),
               HasSubstr("does not know"));
+}
+
+/// input -> region -> a tensor whose size depends on the data, which is the output.
+Plan region_plan() {
+  Plan p = good_plan();
+  p.tensors[3] = {"out", Space::Held, 0, 0, 0, DType::I64, {1, -1}, ir::Format::ND};
+  PlanTask region;
+  region.name = "find";
+  region.op_type = "Region";
+  region.engine = Engine::Region;
+  region.inputs = {0};
+  region.outputs = {3};
+  region.air = "air 1\ngraph \"r\"(%0: f32[8]) -> (%1) {\n  %1 = NonZero@13(%0) : i64[1,n]\n}\n";
+  p.tasks = {region};
+  return p;
+}
+
+std::string region_reason(const std::function<void(Plan&)>& edit) {
+  Plan p = region_plan();
+  edit(p);
+  const Status s = validate(p);
+  EXPECT_EQ(s.ok() ? "" : s.diagnostic().code, "E10041");
+  return s.ok() ? "" : s.diagnostic().message;
+}
+
+TEST(Validate, AcceptsARegion) {
+  const Status s = validate(region_plan());
+  EXPECT_TRUE(s.ok()) << s.to_string();
+}
+
+TEST(Validate, ChecksRegionsAndWhatTheyHold) {
+  EXPECT_THAT(region_reason([](Plan& p) { p.tensors[3].bytes = 8; }), HasSubstr("depends on data"));
+  EXPECT_THAT(region_reason([](Plan& p) { p.tensors[3].shape = {1, -2}; }), HasSubstr("not legal"));
+  EXPECT_THAT(region_reason([](Plan& p) { p.tensors[3].dtype = DType::F32; }), HasSubstr("is f32[1,?]"));
+  EXPECT_THAT(region_reason([](Plan& p) { p.tasks.clear(); }), HasSubstr("before it is written"));
+  EXPECT_THAT(region_reason([](Plan& p) { p.tasks[0].engine = Engine::AiCpu; }),
+              HasSubstr("only regions use"));
+  EXPECT_THAT(region_reason([](Plan& p) { p.tasks[0].inputs = {7}; }), HasSubstr("does not exist"));
+  EXPECT_THAT(region_reason([](Plan& p) { p.tasks[0].air = "air 1"; }), HasSubstr("cannot be read"));
+  EXPECT_THAT(region_reason([](Plan& p) { p.tasks.push_back(double_task(0, 3)); }),
+              HasSubstr("only regions use"));
 }
 
 }  // namespace
