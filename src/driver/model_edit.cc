@@ -1,6 +1,7 @@
 #include "driver/model_edit.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "atc/base/strings.h"
 
@@ -27,7 +28,7 @@ StatusOr<Value*> find_output(Graph& graph, const OutNode& wanted) {
   for (const auto& n : graph.nodes()) {
     for (Value* v : n->outputs())
       if (v != nullptr && v->name() == wanted.text) return v;
-    if (!n->name.empty()) names.push_back(n->name);
+    if (!n->name.empty()) names.push_back(n->name + ":0");
     if (!wanted.index || n->name != wanted.name) continue;
     if (*wanted.index < 0 || *wanted.index >= std::ssize(n->outputs()) ||
         n->output(static_cast<std::size_t>(*wanted.index)) == nullptr)
@@ -41,7 +42,7 @@ StatusOr<Value*> find_output(Graph& graph, const OutNode& wanted) {
   return Status::error("E11017", "Failed to find node " + (wanted.index ? wanted.name : wanted.text) +
                                      " that is specified by --out_nodes in the model")
       .solution("Name a node of the model as node:index, or one of its outputs; " +
-                did_you_mean(wanted.index ? wanted.name : wanted.text, names));
+                did_you_mean(wanted.text, names));
 }
 
 Node* cast_node(Graph& graph, Value* v, DType to) {
@@ -89,7 +90,10 @@ Status narrow_inputs(Graph& graph, const std::vector<std::string>& names) {
     Node* wide = graph.add_node("Cast", {}, 1, first, {}, 13);
     wide->attrs.set("to", static_cast<std::int64_t>(DType::F32));
     wide->name = name + "/input_fp16";
-    wide->output(0)->set_name(name + "/fp32");
+    // An input that is also an output keeps its name as an output.
+    const auto outputs = graph.outputs();
+    const bool is_output = std::find(outputs.begin(), outputs.end(), input) != outputs.end();
+    wide->output(0)->set_name(is_output ? name : name + "/fp32");
     graph.replace_uses(input, wide->output(0));
     wide->set_input(0, input);
   }
@@ -100,6 +104,7 @@ Status cast_outputs(Graph& graph, const std::vector<OutputType>& types,
                     const std::vector<OutNode>& out_nodes) {
   for (const OutputType& t : types) {
     bool found = t.node.empty();
+    std::vector<std::pair<Value*, Value*>> casts;  // of values that are outputs more than once
     for (std::size_t i = 0; i < graph.outputs().size(); ++i) {
       if (!t.node.empty() &&
           (i >= out_nodes.size() || out_nodes[i].name != t.node || out_nodes[i].index.value_or(0) != t.index))
@@ -107,11 +112,17 @@ Status cast_outputs(Graph& graph, const std::vector<OutputType>& types,
       found = true;
       Value* v = graph.outputs()[i];
       if (v->type.dtype == t.dtype) continue;
+      const auto done = std::find_if(casts.begin(), casts.end(), [&](const auto& c) { return c.first == v; });
+      if (done != casts.end()) {
+        graph.set_output(i, done->second);
+        continue;
+      }
       const std::string name = v->name();
       Node* cast = cast_node(graph, v, t.dtype);
       if (v->producer() != nullptr) v->set_name(name + "/before_output_type");
       cast->output(0)->set_name(name);
       graph.set_output(i, cast->output(0));
+      casts.emplace_back(v, cast->output(0));
     }
     if (!found)
       return Status::error(

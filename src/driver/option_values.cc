@@ -122,6 +122,9 @@ StatusOr<std::vector<OutputType>> parse_output_type(std::string_view text, bool 
     const auto node = colon == std::string::npos ? std::nullopt : node_and_index(entry.substr(0, colon));
     if (!node) return invalid_value("E10001", "output_type", text, "'" + entry + "' is not node:index:type");
     ATC_ASSIGN(const DType dtype, output_dtype(entry.substr(colon + 1), text));
+    const auto same = [&](const OutputType& t) { return t.node == node->first && t.index == node->second; };
+    if (std::any_of(types.begin(), types.end(), same))
+      return invalid_value("E10001", "output_type", text, "'" + entry.substr(0, colon) + "' is given twice");
     types.push_back({node->first, node->second, dtype});
   }
   return types;

@@ -183,6 +183,7 @@ TEST(Options, BadValues) {
   EXPECT_EQ(code_with({"--output_type=FP64"}), "E10001");
   EXPECT_EQ(code_with({"--output_type=a:0:FP16"}), "E10001");  // without --out_nodes
   EXPECT_EQ(code_with({"--out_nodes=a:0", "--output_type=a:FP16"}), "E10001");
+  EXPECT_EQ(code_with({"--out_nodes=a:0", "--output_type=a:0:FP16;a:0:INT8"}), "E10001");
   EXPECT_EQ(code_with({"--out_nodes=a:0;b"}), "E10001");
   EXPECT_EQ(code_with({"--out_nodes=a:0;;b:0"}), "E10001");
   EXPECT_EQ(code_with({"--enable_compress_weight=true", "--compress_weight_conf=c"}), "E10047");
