@@ -1,6 +1,7 @@
 #include "atc/base/strings.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace atc {
@@ -58,12 +59,14 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::string nearest(std::string_view text, const std::vector<std::string>& candidates) {
   // Letter case is the commonest slip, so it counts only to break ties.
   const std::string low = lowered(text);
-  std::pair<std::size_t, std::size_t> best{};
+  std::tuple<std::size_t, bool, std::size_t> best{};
   const std::string* found = nullptr;
   for (const std::string& candidate : candidates) {
     const std::size_t distance = edit_distance(low, lowered(candidate));
     if (distance > std::max<std::size_t>(1, std::max(text.size(), candidate.size()) / 3)) continue;
-    const std::pair rank{distance, edit_distance(text, candidate)};
+    // What is cut off is completed before something is taken away from it: a family's name has members.
+    const bool completes = lowered(candidate).starts_with(low);
+    const std::tuple rank{distance, !completes, edit_distance(text, candidate)};
     if (found == nullptr || rank < best) {
       best = rank;
       found = &candidate;

@@ -33,6 +33,9 @@ TEST(Strings, NearestIgnoresCaseButPrefersIt) {
   EXPECT_EQ(nearest("ASCEND310P3", names), "Ascend310P3");
   EXPECT_EQ(nearest("Ascend910b", names), "Ascend910B3");
   EXPECT_EQ(nearest("GPU", names), "");
+  EXPECT_EQ(nearest("Ascend310P", {"Ascend310", "Ascend310P3"}), "Ascend310P3");
+  EXPECT_EQ(nearest("ascend310p", {"Ascend310", "Ascend310P3"}), "Ascend310P3");
+  EXPECT_EQ(nearest("Ascend310Q", {"Ascend310", "Ascend310P3"}), "Ascend310");
   EXPECT_EQ(nearest("relu", {"Relu", "relu"}), "relu");
 }
 

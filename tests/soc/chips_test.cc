@@ -79,6 +79,8 @@ TEST(Chips, UnknownNamesGetTheListAndTheNearest) {
   };
   EXPECT_NE(near("ASCEND310P3").find("the nearest is Ascend310P3."), std::string::npos);
   EXPECT_NE(near("Ascend310p3").find("the nearest is Ascend310P3."), std::string::npos);
+  EXPECT_NE(near("Ascend310P").find("the nearest is Ascend310P"), std::string::npos);
+  EXPECT_NE(near("Ascend310B").find("the nearest is Ascend310B"), std::string::npos);
   EXPECT_NE(near("Ascend910_9393").find("the nearest is Ascend910_939"), std::string::npos);
   EXPECT_NE(near("310P3").find("Value 310P3"), std::string::npos);
   EXPECT_EQ(near("xxx").find("the nearest"), std::string::npos);
