@@ -113,12 +113,18 @@ void apply_scales(const Dims& axes, const std::vector<double>& scales, bool crop
 }
 
 /// Output coordinate to input coordinate.
-double source_coordinate(const ResizeAxis& axis, CoordinateTransform transform, std::int64_t output) {
+double source_coordinate(const ResizeAxis& axis, const ResizeOptions& options, std::int64_t output) {
   const auto x = static_cast<double>(output);
   const auto in = static_cast<double>(axis.input);
-  // Multiplied before divided: exact wherever the quotient is whole.
-  const auto scaled = [&](double v) { return v * axis.input_step / axis.output_step; };
-  switch (transform) {
+  const auto scaled = [&](double v) -> double {
+    // A whole or half coordinate decides between two samples. With a scale it is one only in float, in which
+    // scales are given: 3 / 0.6f is 5 there, 4.9999998 in double. Interpolation has no such steps.
+    if (options.mode == ResizeMode::Nearest && axis.input_step == 1)
+      return static_cast<float>(v) / static_cast<float>(axis.output_step);
+    // Multiplied before divided: exact wherever the quotient is whole.
+    return v * axis.input_step / axis.output_step;
+  };
+  switch (options.transform) {
     case CoordinateTransform::HalfPixel:
       return scaled(x + 0.5) - 0.5;
     case CoordinateTransform::HalfPixelSymmetric: {
@@ -259,7 +265,7 @@ AxisTaps axis_taps(const ResizeAxis& axis, const ResizeOptions& options) {
       table.weight.push_back(1);
       continue;
     }
-    const double x = source_coordinate(axis, options.transform, o);
+    const double x = source_coordinate(axis, options, o);
     if (options.transform == CoordinateTransform::TfCropAndResize &&
         (x < 0 || x > static_cast<double>(axis.input - 1))) {
       table.index.insert(table.index.end(), static_cast<std::size_t>(table.taps), -1);

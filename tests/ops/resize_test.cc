@@ -55,6 +55,34 @@ TEST(AxisTaps, CoordinatesThatAreWholeStayWhole) {
   }
 }
 
+TEST(AxisTaps, WholeAndHalfCoordinatesOfADecimalScaleStaySo) {
+  // Scales come as floats: 3 / 0.6 is no more 5 nor 11.5 / 2.3 - 0.5 a half when they are divided in double.
+  const auto by_scale = [](std::int64_t in, std::int64_t out, float scale, CoordinateTransform transform,
+                           NearestMode nearest) {
+    ResizeAxis axis;
+    axis.input = in;
+    axis.output = out;
+    axis.output_step = scale;
+    axis.resized_length = static_cast<double>(in) * static_cast<double>(scale);
+    ResizeOptions options;
+    options.transform = transform;
+    options.nearest = nearest;
+    return axis_taps(axis, options).index;
+  };
+  using enum CoordinateTransform;
+  EXPECT_EQ(by_scale(7, 4, 0.6F, Asymmetric, NearestMode::Floor), (std::vector<std::int32_t>{0, 1, 3, 5}));
+  for (const auto& [mode, expected] : {std::pair(NearestMode::RoundPreferFloor, 4),  // of 4.5
+                                       std::pair(NearestMode::RoundPreferCeil, 5)})
+    EXPECT_EQ(by_scale(7, 16, 2.3F, HalfPixel, mode)[11], expected);
+  // At scale d / 10, every d-th output is a whole input coordinate.
+  for (int tenths = 1; tenths < 40; ++tenths) {
+    const float scale = static_cast<float>(tenths) / 10;
+    const auto index = by_scale(100, 10 * tenths, scale, Asymmetric, NearestMode::Floor);
+    for (int o = 0; o < 10 * tenths; o += tenths)
+      EXPECT_EQ(index[static_cast<std::size_t>(o)], o / tenths * 10) << tenths << " tenths, output " << o;
+  }
+}
+
 TEST(AxisTaps, WeightsAreAPartitionOfOne) {
   for (const ResizeMode mode : {ResizeMode::Linear, ResizeMode::Cubic})
     for (const bool antialias : {false, true})
