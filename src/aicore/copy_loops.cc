@@ -29,17 +29,17 @@ void store(void* p, V v) {
 }
 
 // Interleaves the lower (upper) halves: the step from which all transpositions of registers are made.
-inline v2u64 low(v2u64 a, v2u64 b) { return __builtin_shuffle(a, b, v2u64{0, 2}); }
-inline v2u64 high(v2u64 a, v2u64 b) { return __builtin_shuffle(a, b, v2u64{1, 3}); }
-inline v4u32 low(v4u32 a, v4u32 b) { return __builtin_shuffle(a, b, v4u32{0, 4, 1, 5}); }
-inline v4u32 high(v4u32 a, v4u32 b) { return __builtin_shuffle(a, b, v4u32{2, 6, 3, 7}); }
-inline v8u16 low(v8u16 a, v8u16 b) { return __builtin_shuffle(a, b, v8u16{0, 8, 1, 9, 2, 10, 3, 11}); }
-inline v8u16 high(v8u16 a, v8u16 b) { return __builtin_shuffle(a, b, v8u16{4, 12, 5, 13, 6, 14, 7, 15}); }
+inline v2u64 low(v2u64 a, v2u64 b) { return __builtin_shufflevector(a, b, 0, 2); }
+inline v2u64 high(v2u64 a, v2u64 b) { return __builtin_shufflevector(a, b, 1, 3); }
+inline v4u32 low(v4u32 a, v4u32 b) { return __builtin_shufflevector(a, b, 0, 4, 1, 5); }
+inline v4u32 high(v4u32 a, v4u32 b) { return __builtin_shufflevector(a, b, 2, 6, 3, 7); }
+inline v8u16 low(v8u16 a, v8u16 b) { return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11); }
+inline v8u16 high(v8u16 a, v8u16 b) { return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15); }
 inline v16u8 low(v16u8 a, v16u8 b) {
-  return __builtin_shuffle(a, b, v16u8{0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23});
+  return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
 }
 inline v16u8 high(v16u8 a, v16u8 b) {
-  return __builtin_shuffle(a, b, v16u8{8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31});
+  return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
 }
 
 /// The widest vector of a type of elements.
