@@ -1,10 +1,14 @@
+#include <string>
+#include <vector>
+
 #include "ops/dtype_set.h"
 #include "ops/families.h"
 #include "ops/op.h"
+#include "ops/random_stream.h"
 #include "ops/reference_util.h"
 #include "ops/vector_emitter.h"
 
-// Dropout as it acts at inference: the identity, with a mask of all true.
+// Dropout. At inference the identity, with a mask of all true; with training_mode random by its seed.
 namespace atc::ops {
 namespace {
 
@@ -24,13 +28,26 @@ Status infer_dropout(InferContext& ctx) {
   return {};
 }
 
+/// Elements are kept where the node's random stream gives `ratio` or more, and scaled by 1 / (1 - ratio).
+Status drop_elements(EvalContext& ctx, double ratio) {
+  if (!(ratio > 0 && ratio < 1)) return ctx.error("ratio is " + std::to_string(ratio) + ", expected [0, 1)");
+  const Tensor& x = ctx.input(0);
+  RandomStream random(seed_of(ctx.node()));
+  std::vector<double> kept;
+  for (std::int64_t i = 0; i < x.count(); ++i) kept.push_back(random.uniform() >= ratio ? 1 : 0);
+  std::vector<double> y = to_doubles(x);
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] *= kept[i] / (1 - ratio);
+  ctx.outputs[0] = from_doubles(x.dtype, x.shape, y);
+  if (ctx.outputs.size() > 1)
+    ctx.outputs[1] = from_doubles(mask_dtype(ctx.version(), x.dtype), x.shape, kept);
+  return {};
+}
+
 Status reference_dropout(EvalContext& ctx) {
   const Tensor& x = ctx.input(0);
   const bool training = ctx.has_input(kTrainingMode) && int_at(ctx.input(kTrainingMode), 0) != 0;
   const double ratio = ctx.has_input(kRatio) ? double_at(ctx.input(kRatio), 0) : 0.5;
-  if (training && ratio != 0)
-    return ctx.error("training_mode is true with ratio " + std::to_string(ratio) +
-                     ": random dropout is not part of inference; export the model in evaluation mode");
+  if (training && ratio != 0) return drop_elements(ctx, ratio);
   ctx.outputs[0] = x;
   if (ctx.outputs.size() > 1)
     ctx.outputs[1] = filled(scalar_tensor(mask_dtype(ctx.version(), x.dtype), 1), x.shape);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "ops/any_domain.h"
 #include "ops/families.h"
 #include "ops/op.h"
 
@@ -26,9 +27,13 @@ void Registry::add(OpDef def) {
 
 const OpDef* Registry::find(std::string_view domain, std::string_view name, int version) const {
   if (domain == "ai.onnx") domain = {};
-  for (const OpDef& def : defs_)
-    if (def.name == name && def.domain == domain && def.since <= version && version <= def.until) return &def;
-  return nullptr;
+  const OpDef* by_type = nullptr;
+  for (const OpDef& def : defs_) {
+    if (def.name != name || version < def.since || def.until < version) continue;
+    if (def.domain == domain) return &def;
+    if (def.domain == kAnyDomain) by_type = &def;
+  }
+  return by_type;
 }
 
 std::vector<const OpDef*> Registry::all() const {

@@ -3,6 +3,7 @@
 
 #include "ops/families.h"
 #include "ops/infer_checks.h"
+#include "ops/roi_align.h"
 
 // RoiAlign and MaxRoiPool: pooling of regions of a feature map.
 namespace atc::ops {
@@ -33,15 +34,6 @@ Status bad_batch(const EvalContext& ctx, std::int64_t index, std::int64_t batch)
 }
 
 // RoiAlign (X, rois [R, 4], batch_indices [R]) --------------------------------------------------------
-
-struct RoiAlignOptions {
-  std::int64_t height = 1;
-  std::int64_t width = 1;
-  std::int64_t sampling_ratio = 0;  ///< samples a bin on each axis; 0: as many as the bin covers pixels
-  double spatial_scale = 1;
-  bool takes_max = false;
-  bool half_pixel = false;  ///< pixel centers lie at .5; version 10 knows only whole coordinates
-};
 
 StatusOr<RoiAlignOptions> roi_align_options(const ir::Node& node) {
   RoiAlignOptions o;
@@ -76,67 +68,6 @@ Status infer_roi_align(InferContext& ctx) {
   return {};
 }
 
-/// Bilinear neighbours of a sample along one axis; no weight outside [-1, size].
-struct AxisSample {
-  std::int64_t low = 0;
-  std::int64_t high = 0;
-  double low_weight = 0;
-  double high_weight = 0;
-};
-AxisSample sample_axis(double at, std::int64_t size) {
-  AxisSample s;
-  if (!(at >= -1 && at <= static_cast<double>(size))) return s;
-  at = std::max(at, 0.0);
-  s.low = std::min(static_cast<std::int64_t>(at), size - 1);
-  s.high = std::min(s.low + 1, size - 1);
-  s.high_weight = s.high == s.low ? 0 : at - static_cast<double>(s.low);
-  s.low_weight = 1 - s.high_weight;
-  return s;
-}
-
-/// The samples of one axis of a region: `bins` bins of equally spaced points.
-std::vector<std::vector<AxisSample>> sample_bins(double begin, double end, std::int64_t bins,
-                                                 std::int64_t size, const RoiAlignOptions& o) {
-  const double offset = o.half_pixel ? 0.5 : 0.0;
-  const double start = begin * o.spatial_scale - offset;
-  double length = end * o.spatial_scale - offset - start;
-  if (!o.half_pixel) length = std::max(length, 1.0);
-  const double bin = length / static_cast<double>(bins);
-  // More samples than pixels add nothing; the bound keeps a wild region finite.
-  const double wanted = std::clamp(std::ceil(bin), 0.0, static_cast<double>(size) * 16);
-  const auto samples = o.sampling_ratio > 0 ? o.sampling_ratio : static_cast<std::int64_t>(wanted);
-  std::vector<std::vector<AxisSample>> out(static_cast<std::size_t>(bins));
-  for (std::int64_t b = 0; b < bins; ++b)
-    for (std::int64_t s = 0; s < samples; ++s)
-      out[static_cast<std::size_t>(b)].push_back(
-          sample_axis(start + static_cast<double>(b) * bin +
-                          (static_cast<double>(s) + 0.5) * bin / static_cast<double>(samples),
-                      size));
-  return out;
-}
-
-/// The average, or the largest of the weighted neighbours, of one bin's samples (the standard's own
-/// evaluation takes the maximum before the four neighbours are added up).
-double pool_bin(const double* plane, std::int64_t width, const std::vector<AxisSample>& rows,
-                const std::vector<AxisSample>& columns, bool takes_max) {
-  double sum = 0;
-  double largest = -std::numeric_limits<double>::infinity();
-  for (const AxisSample& r : rows)
-    for (const AxisSample& c : columns) {
-      const double corners[] = {plane[r.low * width + c.low] * r.low_weight * c.low_weight,
-                                plane[r.low * width + c.high] * r.low_weight * c.high_weight,
-                                plane[r.high * width + c.low] * r.high_weight * c.low_weight,
-                                plane[r.high * width + c.high] * r.high_weight * c.high_weight};
-      for (double corner : corners) {
-        sum += corner;
-        largest = std::max(largest, corner);
-      }
-    }
-  const auto count = static_cast<double>(rows.size() * columns.size());
-  if (count == 0) return 0;
-  return takes_max ? largest : sum / count;
-}
-
 Status reference_roi_align(EvalContext& ctx) {
   const Tensor& x = ctx.input(0);
   ATC_ASSIGN(const RoiAlignOptions o, roi_align_options(ctx.node()));
@@ -149,14 +80,8 @@ Status reference_roi_align(EvalContext& ctx) {
   std::vector<double> y;
   for (std::size_t r = 0; r < batches.size(); ++r) {
     if (batches[r] < 0 || batches[r] >= x.shape[0]) return bad_batch(ctx, batches[r], x.shape[0]);
-    const double* roi = rois.data() + 4 * r;  // x1, y1, x2, y2
-    const auto columns = sample_bins(roi[0], roi[2], o.width, width, o);
-    const auto rows = sample_bins(roi[1], roi[3], o.height, height, o);
-    for (std::int64_t c = 0; c < channels; ++c) {
-      const double* plane = in.data() + (batches[r] * channels + c) * height * width;
-      for (const auto& row : rows)
-        for (const auto& column : columns) y.push_back(pool_bin(plane, width, row, column, o.takes_max));
-    }
+    align_region({in.data() + batches[r] * channels * height * width, channels, height, width},
+                 rois.data() + 4 * r, o, y);
   }
   ctx.outputs[0] = from_doubles(x.dtype, {std::ssize(batches), channels, o.height, o.width}, y);
   return {};

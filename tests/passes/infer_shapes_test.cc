@@ -54,6 +54,24 @@ TEST(InferShapes, AllUnknownOperatorsAreReportedTogether) {
             "No parser is registered for operator types: Affine (opset 7, 2 nodes: 'a', '#2'), ImageScaler "
             "(opset 7, 1 "
             "node: 'scale'), com.x.Crop (opset 1, 1 node: 'c')");
+  EXPECT_EQ(
+      d.solution,
+      "Affine is no longer in the ONNX standard: replace it by Mul with alpha and Add with beta; "
+      "ImageScaler is no longer in the ONNX standard: replace it by Mul with scale and Add with the bias "
+      "of each channel; replace the others in the model, or give them by --custom_op.");
+}
+
+TEST(InferShapes, OperatorsOfLaterOpsetsAndOfTheHostSayWhatToDo) {
+  const auto solution = [](const char* node) {
+    return fault_of(infer_shapes_pass(), air("%0 \"x\": f32[1]", "%1", node)).solution;
+  };
+  EXPECT_EQ(solution("  %1 = Gelu@13(%0) : ?[*]\n"),
+            "Gelu is an operator of opset 20: export the model with that opset or a later one.");
+  EXPECT_EQ(solution("  %1 = StringNormalizer@13(%0) : ?[*]\n"),
+            "StringNormalizer works on strings: leave it on the host.");
+  EXPECT_THAT(solution("  %1 = SequenceAt@13(%0, %0) : ?[*]\n"), HasSubstr("rewrite that part with tensors"));
+  EXPECT_THAT(solution("  %1 = ai.onnx.ml::Binarizer@1(%0) : ?[*]\n"), HasSubstr("leave it on the host"));
+  EXPECT_EQ(solution("  %1 = FindMax@13(%0) : ?[*]\n"), "");  // the code's usual advice
 }
 
 TEST(InferShapes, ResultsBeyondAnyMemoryNameTheNode) {
