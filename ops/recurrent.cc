@@ -3,21 +3,12 @@
 #include <algorithm>
 
 #include "ops/infer_checks.h"
-#include "ops/recurrent_activation.h"
 
 namespace atc::ops {
 
 namespace {
 
-// Inputs: X, W, R, B, sequence_lens, initial_h, and of LSTM initial_c and P.
-constexpr std::size_t kX = 0;
-constexpr std::size_t kW = 1;
-constexpr std::size_t kR = 2;
-constexpr std::size_t kB = 3;
-constexpr std::size_t kLengths = 4;
-constexpr std::size_t kInitialH = 5;
-constexpr std::size_t kInitialC = 6;
-constexpr std::size_t kPeephole = 7;
+using namespace recurrent;
 
 bool is_batch_first(const ir::Node& node) { return node.attrs.get_int("layout", 0) != 0; }
 
@@ -43,18 +34,16 @@ ir::Dim times(const ir::Dim& dim, std::int64_t factor) {
   return dim.known() ? ir::Dim::of(dim.value * factor) : ir::Dim::named("?");
 }
 
-/// Sizes of a node whose inputs have passed inference.
-StatusOr<RecurrentGeometry> geometry_of(const EvalContext& ctx) {
-  const ir::Node& node = ctx.node();
-  const Dims& x = ctx.input(kX).shape;
+RecurrentGeometry geometry_of(const ir::Node& node, const Dims& x, const Dims& r) {
   RecurrentGeometry g;
-  ATC_ASSIGN(g.directions, direction_count(node));
-  g.first_is_reverse = node.attrs.get_string("direction", "forward") == "reverse";
+  const std::string direction = node.attrs.get_string("direction", "forward");
+  g.directions = direction == "bidirectional" ? 2 : 1;
+  g.first_is_reverse = direction == "reverse";
   g.batch_first = is_batch_first(node);
   g.sequence = x[g.batch_first ? 1 : 0];
   g.batch = x[g.batch_first ? 0 : 1];
   g.input = x[2];
-  g.hidden = ctx.input(kR).shape[2];
+  g.hidden = r[2];
   return g;
 }
 
@@ -101,6 +90,10 @@ void RecurrentCell::add_recurrent_part(int gate, const double* h, std::vector<do
     out[static_cast<std::size_t>(i)] += r_bias[static_cast<std::size_t>(gate * hidden + i)];
 }
 
+RecurrentGeometry recurrent_geometry(const ir::Node& node) {
+  return geometry_of(node, node.input(kX)->type.dims(), node.input(kR)->type.dims());
+}
+
 Status infer_recurrent(InferContext& ctx, int gates) {
   ATC_TRY(require_float(ctx, kX));
   for (std::size_t i : {kW, kR, kB, kInitialH, kInitialC, kPeephole}) ATC_TRY(require_same_dtype(ctx, i, kX));
@@ -135,7 +128,7 @@ Status infer_recurrent(InferContext& ctx, int gates) {
 
 Status run_recurrent(EvalContext& ctx, int gates, const std::vector<std::string>& defaults,
                      const RecurrentStep& step) {
-  ATC_ASSIGN(const RecurrentGeometry g, geometry_of(ctx));
+  const RecurrentGeometry g = geometry_of(ctx.node(), ctx.input(kX).shape, ctx.input(kR).shape);
   ATC_ASSIGN(const auto activations,
              recurrent_activations(ctx.node(), defaults, static_cast<std::size_t>(g.directions)));
   const DType dtype = ctx.input(kX).dtype;

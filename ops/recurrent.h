@@ -4,9 +4,22 @@
 #include <vector>
 
 #include "ops/op.h"
+#include "ops/recurrent_activation.h"
 
 // What LSTM, GRU and RNN share: shapes, activations, and the walk over time.
 namespace atc::ops {
+
+/// Inputs of a recurrent node; initial_c and P are LSTM's.
+namespace recurrent {
+inline constexpr std::size_t kX = 0;
+inline constexpr std::size_t kW = 1;
+inline constexpr std::size_t kR = 2;
+inline constexpr std::size_t kB = 3;
+inline constexpr std::size_t kLengths = 4;
+inline constexpr std::size_t kInitialH = 5;
+inline constexpr std::size_t kInitialC = 6;
+inline constexpr std::size_t kPeephole = 7;
+}  // namespace recurrent
 
 /// Sizes and directions of a recurrent node.
 struct RecurrentGeometry {
@@ -21,6 +34,13 @@ struct RecurrentGeometry {
   bool is_reverse(std::int64_t direction) const { return first_is_reverse || direction == 1; }
 };
 
+/// Sizes of a node that has passed inference and whose X and R have static shapes.
+RecurrentGeometry recurrent_geometry(const ir::Node& node);
+
+/// True when the node runs on the AI Core: f32, f16 or bf16, no empty dims, and not more units than every
+/// chip has room for. Its operands may then be of different types.
+bool lowers_recurrent(const ir::Node& node);
+
 /// Types and shapes of Y, Y_h (and Y_c) of a cell with `gates` gates; checks every input.
 Status infer_recurrent(InferContext& ctx, int gates);
 
@@ -32,8 +52,8 @@ struct RecurrentCell {
   const double* r = nullptr;   ///< [gates * hidden, hidden]
   std::vector<double> w_bias;  ///< [gates * hidden], zeros where the node has none
   std::vector<double> r_bias;
-  const double* peephole = nullptr;                        ///< LSTM: [3 * hidden] for i, o, f; null: none
-  std::vector<std::function<double(double)>> activations;  ///< f, g, h; their inputs clipped as `clip` asks
+  const double* peephole = nullptr;              ///< LSTM: [3 * hidden] for i, o, f; null: none
+  std::vector<RecurrentActivation> activations;  ///< f, g, h
 
   /// out = W x + W_bias of a gate.
   void input_part(int gate, const double* x, std::vector<double>& out) const;

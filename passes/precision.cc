@@ -9,6 +9,7 @@
 #include <span>
 
 #include "atc/base/half.h"
+#include "ops/recurrent.h"
 
 namespace atc::passes {
 namespace {
@@ -52,6 +53,11 @@ void for_stretches(const Tensor& t, const F& f) {
 
 bool beyond_half(float f) { return std::isfinite(f) && std::abs(static_cast<double>(f)) > kMaxHalf; }
 
+// LSTM, GRU and RNN that run on the AI Core, where each operand has a type of its own.
+bool is_recurrent(const Node& n) {
+  return n.domain.empty() && (n.is("LSTM") || n.is("GRU") || n.is("RNN")) && ops::lowers_recurrent(n);
+}
+
 bool fits_half(const Tensor& t) {
   bool fits = true;
   for_stretches(t, [&](std::size_t, std::span<float> values) {
@@ -86,6 +92,8 @@ class Narrower {
         require(n, 1, narrow_);
       }
       narrow_outputs(n, n.attrs.get_graph("epilogue"));
+    } else if (is_recurrent(n)) {
+      visit_recurrent(n);
     } else if (is_mover(n)) {
       visit_mover(n);
     } else {
@@ -115,6 +123,14 @@ class Narrower {
       if (is_wide(n.input(i))) require(n, i, narrow_);
     for (Value* v : n.outputs())
       if (is_wide(v)) set_narrow(v);
+  }
+
+  // The products take the narrow type; states are kept in fp32 on chip, and the cell state of LSTM, which no
+  // activation bounds, outside too.
+  void visit_recurrent(Node& n) {
+    for (std::size_t i : {ops::recurrent::kX, ops::recurrent::kW, ops::recurrent::kR}) require(n, i, narrow_);
+    for (std::size_t i : {std::size_t{0}, std::size_t{1}})
+      if (Value* v = n.output(i); is_wide(v) && !graph_.is_output(v)) set_narrow(v);
   }
 
   void set_narrow(Value* v) {

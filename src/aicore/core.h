@@ -244,6 +244,11 @@ class Core {
   CubeTile load_matrix_b(Buffer& l1, const Gm& src, std::int64_t element_offset, DType dtype, int k, int n,
                          std::int64_t row_stride, bool transposed);
 
+  /// A from UB: the dense rows x cols matrix in `ub`, of the cube's dtype, becomes the slabs from `first_slab` on
+  /// of an A tile [slabs][rows][16] in `l1`, one DataCopy of one block a row for each slab. In Fast mode the
+  /// elements become f32. Gives the whole tile.
+  CubeTile store_slabs(Buffer& l1, std::int64_t first_slab, Buffer& ub, DType dtype, int rows, int cols);
+
   /// The L0 buffers of a product, two of each operand for ping-pong.
   struct CubeBuffers {
     Buffer* l0a[2] = {nullptr, nullptr};

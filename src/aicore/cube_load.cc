@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstring>
 
 #include "aicore/core.h"
@@ -7,6 +8,8 @@
 
 namespace atc::aicore {
 namespace {
+
+constexpr Cycle kIssue = 8;
 
 std::int64_t bytes_of(DType dtype) { return bit_width(dtype) / 8; }
 
@@ -176,6 +179,45 @@ Core::CubeTile Core::load_matrix_b(Buffer& l1, const Gm& src, std::int64_t eleme
   } else {
     to_panels(reinterpret_cast<const std::uint16_t*>(from), reinterpret_cast<std::uint16_t*>(l1.own), k, n,
               row_stride, transposed);
+  }
+  return tile;
+}
+
+Core::CubeTile Core::store_slabs(Buffer& l1, std::int64_t first_slab, Buffer& ub, DType dtype, int rows,
+                                 int cols) {
+  const std::int64_t e = bytes_of(dtype);
+  const std::int64_t slab = std::int64_t{rows} * 16;
+  const std::int64_t slabs = ceil_div(cols, 16);
+  ATC_CHECK(first_slab >= 0 && (first_slab + slabs) * slab * e <= l1.bytes,
+            "slabs beyond their L1 buffer of " + std::to_string(l1.bytes) + " bytes");
+  ATC_CHECK(std::int64_t{rows} * cols * e <= ub.bytes, "DataCopy from beyond its UB buffer");
+  CubeTile tile;
+  tile.buffer = &l1;
+  tile.data = l1.own;
+  tile.k1_stride = slab;
+  if (computes()) {
+    l1.data = l1.own;
+    const std::int64_t to_element = values_ == Values::Fast ? std::int64_t{sizeof(float)} : e;
+    for (std::int64_t s = 0; s < slabs; ++s) {
+      const std::int64_t width = std::min<std::int64_t>(16, cols - s * 16);
+      for (std::int64_t r = 0; r < rows; ++r) {
+        const std::byte* from = ub.data + (r * cols + s * 16) * e;
+        std::byte* to = l1.own + ((first_slab + s) * slab + r * 16) * to_element;
+        if (values_ == Values::Fast)
+          widen(from, dtype, reinterpret_cast<float*>(to), width);
+        else
+          std::memcpy(to, from, static_cast<std::size_t>(width * e));
+      }
+    }
+  }
+  if (timing_) {
+    const std::int64_t bytes = slab * e;
+    for (std::int64_t s = 0; s < slabs; ++s)
+      issue(Pipe::MTE3, kIssue + ceil_div(bytes, chip_.ub_write_l2), "DataCopy", bytes, {&ub}, {&l1});
+    // Split cores: the cube core fetches what the vector core has left in L2.
+    if (chip_.split)
+      issue(Pipe::MTE2, kIssue + ceil_div(slabs * bytes, std::max(chip_.l2_read, 1)), "DataCopy",
+            slabs * bytes, {}, {&l1});
   }
   return tile;
 }

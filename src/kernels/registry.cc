@@ -12,6 +12,7 @@ constexpr std::array kKernels = {
     KernelDef{"cube_matmul", true, prepare_cube_matmul},
     KernelDef{"gather", false, prepare_gather},
     KernelDef{"interpolate", false, prepare_interpolate},
+    KernelDef{"recurrent", true, prepare_recurrent},
     KernelDef{"strided_copy", false, prepare_strided_copy},
     KernelDef{"vector_program", false, prepare_vector_program},
     KernelDef{"window", false, prepare_window},
