@@ -63,7 +63,7 @@ std::string nearest(std::string_view text, const std::vector<std::string>& candi
   const std::string* found = nullptr;
   for (const std::string& candidate : candidates) {
     const std::size_t distance = edit_distance(low, lowered(candidate));
-    if (distance > std::max<std::size_t>(1, std::max(text.size(), candidate.size()) / 3)) continue;
+    if (distance > std::max<std::size_t>(1, (std::max(text.size(), candidate.size()) + 1) / 3)) continue;
     // What is cut off is completed before something is taken away from it: a family's name has members.
     const bool completes = lowered(candidate).starts_with(low);
     const std::tuple rank{distance, !completes, edit_distance(text, candidate)};

@@ -179,18 +179,5 @@ TEST(Dropout, IsTheIdentityAtInference) {
   EXPECT_EQ(old.inferred(1), "f32[1]");
 }
 
-TEST(Dropout, TrainingIsRefusedWhereItIsRandom) {
-  NodeCase c("Dropout", 13);
-  const Tensor x = f32({1}, {1});
-  const Tensor ratio = f32({}, {0.5});
-  const Tensor none = f32({}, {0});
-  const Tensor training = tensor_of(DType::Bool, {}, {1});
-  EvalContext random(c.node(), {&x, &ratio, &training});
-  const OpDef* def = Registry::instance().find("", "Dropout", 13);
-  EXPECT_THAT(def->reference(random).to_string(), HasSubstr("training_mode is true"));
-  EvalContext harmless(c.node(), {&x, &none, &training});
-  EXPECT_TRUE(def->reference(harmless).ok());
-}
-
 }  // namespace
 }  // namespace atc::ops
