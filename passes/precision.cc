@@ -66,10 +66,24 @@ bool fits_half(const Tensor& t) {
   return fits;
 }
 
+/// What a precision mode narrows.
+struct Rules {
+  DType narrow = DType::F16;
+  bool cube_operands = true;
+  bool cube_results = true;
+  enum class Programs { Keep, Follow, Narrow };
+  Programs programs = Programs::Narrow;  ///< Follow: where an input is narrow and no operator forbids it
+};
+
+// The black list of the mixed modes: operators that must not be lowered.
+bool forbids_narrow(const Node& n) {
+  return !fp32_reason(n.op_type).empty() || n.op_type.starts_with("Reduce");
+}
+
 class Narrower {
  public:
-  Narrower(Graph& graph, DType narrow, PrecisionRecord& record)
-      : graph_(graph), narrow_(narrow), record_(record) {}
+  Narrower(Graph& graph, const Rules& rules, PrecisionRecord& record)
+      : graph_(graph), rules_(rules), narrow_(rules.narrow), record_(record) {}
 
   int run() {
     for (Node* n : graph_.node_list()) visit(*n);
@@ -83,6 +97,7 @@ class Narrower {
   void visit(Node& n) {
     if (is_widening(n)) return;
     if (n.is_internal("Fused")) {
+      if (!may_narrow(n)) return;
       for (std::size_t i = 0; i < n.inputs().size(); ++i) narrow_large_constant(n, i);
       narrow_outputs(n, n.attrs.get_graph("body"));
     } else if (n.domain == "atc" && n.attrs.has("epilogue")) {
@@ -91,7 +106,7 @@ class Narrower {
         require(n, 0, narrow_);
         require(n, 1, narrow_);
       }
-      narrow_outputs(n, n.attrs.get_graph("epilogue"));
+      if (window ? may_narrow(n) : rules_.cube_results) narrow_outputs(n, n.attrs.get_graph("epilogue"));
     } else if (is_recurrent(n)) {
       visit_recurrent(n);
     } else if (is_mover(n)) {
@@ -101,6 +116,16 @@ class Narrower {
         if (n.input(i) != nullptr && n.input(i)->type.dtype == narrow_ && narrowed_.contains(n.input(i)))
           require(n, i, DType::F32);
     }
+  }
+
+  // Vector programs and windows.
+  bool may_narrow(const Node& n) const {
+    if (rules_.programs != Rules::Programs::Follow) return rules_.programs == Rules::Programs::Narrow;
+    if (const auto body = n.attrs.get_graph("body"); body != nullptr)
+      for (const auto& inner : body->nodes())
+        if (forbids_narrow(*inner)) return false;
+    return std::any_of(n.inputs().begin(), n.inputs().end(),
+                       [&](const Value* v) { return v != nullptr && narrowed_.contains(v); });
   }
 
   // A Cast to fp32 that stands alone was asked for: by the model, or for a reader that takes nothing else.
@@ -118,7 +143,9 @@ class Narrower {
       if (n.input(i) != nullptr && !n.input(i)->is_constant())
         any_narrow = any_narrow || n.input(i)->type.dtype == narrow_;
     const bool table = n.is("Gather") && n.input(0)->is_constant();
-    if (!any_narrow && !(table && is_wide(n.input(0)) && fits_half(n.input(0)->constant()))) return;
+    const bool narrows_table = table && rules_.programs == Rules::Programs::Narrow && is_wide(n.input(0)) &&
+                               fits_half(n.input(0)->constant());
+    if (!any_narrow && !narrows_table) return;
     for (std::size_t i = 0; i < data; ++i)
       if (is_wide(n.input(i))) require(n, i, narrow_);
     for (Value* v : n.outputs())
@@ -236,6 +263,7 @@ class Narrower {
   }
 
   Graph& graph_;
+  Rules rules_;
   DType narrow_;
   PrecisionRecord& record_;
   int changes_ = 0;
@@ -244,16 +272,22 @@ class Narrower {
 };
 
 StatusOr<int> run(Graph& graph, PassContext& context) {
+  const auto narrow = [&](const Rules& rules) { return Narrower(graph, rules, context.precision).run(); };
+  constexpr Rules kCubeOperands = {DType::F16, true, false, Rules::Programs::Keep};
+  const soc::Chip* chip = context.options.chip;
   switch (context.options.precision) {
     case Precision::Origin:
-    case Precision::Fp32:
-    case Precision::AllowFp32ToFp16:
       return 0;
-    case Precision::MixedBfloat16:
-      return Narrower(graph, DType::BF16, context.precision).run();
+    case Precision::Fp32:
+      return narrow(kCubeOperands);
+    case Precision::AllowFp32ToFp16:
+      return chip == nullptr || chip->cube_f32 ? 0 : narrow(kCubeOperands);
     case Precision::Fp16:
+      return narrow({DType::F16, true, true, Rules::Programs::Narrow});
     case Precision::MixedFloat16:
-      return Narrower(graph, DType::F16, context.precision).run();
+      return narrow({DType::F16, true, true, Rules::Programs::Follow});
+    case Precision::MixedBfloat16:
+      return narrow({DType::BF16, true, true, Rules::Programs::Follow});
   }
   return 0;
 }

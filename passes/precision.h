@@ -9,13 +9,16 @@ namespace atc::passes {
 /// Chooses the storage type of every floating value after fusion. What a vector program, an accumulator or
 /// an epilogue holds is fp32 in any case; only values that go through Global Memory are narrowed.
 ///
-/// Fp16 and the mixed modes: cube operands and everything else become fp16 (bf16), except
+/// Fp16: cube operands and everything else become fp16, except
 /// - inputs and outputs of the model, which keep their types (Casts are inserted where a task cannot
 ///   convert on its way);
 /// - operators that run on the AI CPU;
 /// - fp32 islands: results of Pow, Exp, sums and the like, whose range or rounding fp16 breaks;
 /// - constants that do not fit fp16's range, and small ones outside the cube.
-/// Origin and Fp32 leave fp32 as it is. Islands, clipped constants and the totals go to the context's
+/// The mixed modes: cube operands and results become fp16 (bf16); vector programs follow their inputs, unless
+/// they have an operator of the black list (reductions, Exp, Log, Pow and the like).
+/// Fp32 narrows cube operands only; AllowFp32ToFp16 does so on chips whose cube has no fp32.
+/// Origin leaves fp32 as it is. Islands, clipped constants and the totals go to the context's
 /// PrecisionRecord.
 Pass precision_pass();  ///< "precision"; changes: values and constants narrowed, Casts inserted
 

@@ -60,6 +60,11 @@ Status write_outputs(const CompileOptions& options, const plan::BuiltPlan& built
 }
 
 Status compile_model(const CompileOptions& options, CompileResult& result) {
+  if (options.precision == passes::Precision::MixedBfloat16 && !options.chip->bf16)
+    return Status::error("E10001",
+                         "Value mixed_bfloat16 for parameter --precision_mode_v2 is invalid. Reason: " +
+                             std::string(options.chip->name) + " has no bfloat16")
+        .solution("Use --precision_mode_v2=mixed_float16, or a chip that has it, such as Ascend910B3.");
   ATC_ASSIGN(ir::Model model, frontend::import_model(options.model));
   ir::Graph& graph = *model.graph;
   log(LogLevel::Info, "imported " + std::to_string(graph.node_list().size()) + " nodes of " +

@@ -82,8 +82,8 @@ constexpr std::array kOptions = std::to_array<OptionSpec>({
   {"static_model_ops_lower_limit", G::ModelTuning, Integer, "4", "-1..", Ignored, "Least size of a static part.", kTuning},
   {"build_config", G::ModelTuning, Text, "", "", Refused, "Further build settings.", "Leave the option out."},
 
-  {"precision_mode", G::OperatorTuning, Choice, "force_fp16", "force_fp16|force_fp32|cube_fp16in_fp32out|allow_fp32_to_fp16|must_keep_origin_dtype|allow_mix_precision|allow_mix_precision_fp16|allow_mix_precision_bf16|allow_fp32_to_bf16", Full, "Dtypes of the network; supported: force_fp16, must_keep_origin_dtype."},
-  {"precision_mode_v2", G::OperatorTuning, Choice, "fp16", "fp16|origin|cube_fp16in_fp32out|mixed_float16|mixed_bfloat16|mixed_hif8|cube_hif8", Full, "The newer names; supported: fp16, origin. Not together with --precision_mode."},
+  {"precision_mode", G::OperatorTuning, Choice, "force_fp16", "force_fp16|force_fp32|cube_fp16in_fp32out|allow_fp32_to_fp16|must_keep_origin_dtype|allow_mix_precision|allow_mix_precision_fp16|allow_mix_precision_bf16|allow_fp32_to_bf16", Full, "Dtypes of the network; not supported: allow_fp32_to_bf16."},
+  {"precision_mode_v2", G::OperatorTuning, Choice, "fp16", "fp16|origin|cube_fp16in_fp32out|mixed_float16|mixed_bfloat16|mixed_hif8|cube_hif8", Full, "The newer names; not supported: mixed_hif8, cube_hif8. Not together with --precision_mode."},
   {"modify_mixlist", G::OperatorTuning, InputFile, "", "", Refused, "JSON lists for the mixed precisions.", kPrecisionFiles},
   {"keep_dtype", G::OperatorTuning, InputFile, "", "", Refused, "Nodes that keep their dtype.", kPrecisionFiles},
   {"customize_dtypes", G::OperatorTuning, InputFile, "", "", Refused, "Dtypes of single nodes.", kPrecisionFiles},

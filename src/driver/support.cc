@@ -38,10 +38,9 @@ Status check_static(const std::vector<InputShape>& shapes) {
 }
 
 Status check_precision(const CommandLine& line) {
-  constexpr std::array<std::string_view, 4> kSupported = {"force_fp16", "must_keep_origin_dtype", "fp16",
-                                                          "origin"};
+  constexpr std::array<std::string_view, 3> kRefused = {"allow_fp32_to_bf16", "mixed_hif8", "cube_hif8"};
   for (const char* name : {"precision_mode", "precision_mode_v2"})
-    if (std::find(kSupported.begin(), kSupported.end(), line.text(name)) == kSupported.end())
+    if (std::find(kRefused.begin(), kRefused.end(), line.text(name)) != kRefused.end())
       return Status::error("E10055", shown(line, *find_option(name)) + " is not supported in this version.")
           .solution(
               "Use --precision_mode_v2=fp16 for speed or --precision_mode_v2=origin for the model's own "

@@ -42,6 +42,9 @@ class Builder final : public ops::LowerContext {
     plan.model_name = graph_.name;
     plan.soc_version = std::string(chip_.name);
     for (const Value* v : graph_.inputs()) {
+      if (v->type.dtype == DType::String)
+        return Status::error("E10055", "The operation is not supported. Reason: input '" + v->name() +
+                                           "' holds strings, which have no form on the device");
       const int t = add_tensor(v, Space::Input);
       plan.tensors[index(t)].index = static_cast<int>(plan.inputs.size());
       plan.inputs.push_back({v->name(), t});
@@ -191,6 +194,7 @@ class Builder final : public ops::LowerContext {
 
   Status lower(const Node& n) {
     node_ = &n;
+    ATC_TRY(no_strings(n));
     if (n.is_internal("Region")) return lower_region(n);
     bool empty = true;
     for (const Value* v : n.outputs()) {
@@ -211,16 +215,20 @@ class Builder final : public ops::LowerContext {
     return lower_to_cpu(n, *def);
   }
 
+  static Status no_strings(const Node& n) {
+    for (const auto list : {n.inputs(), n.outputs()})
+      for (const Value* v : list)
+        if (v != nullptr && v->type.dtype == DType::String)
+          return ops::cannot_lower(n, "works on strings, which have no form on the device");
+    return {};
+  }
+
   Status lower_region(const Node& n) {
     PlanTask t;
     t.name = n.name.empty() ? n.output(0) != nullptr ? n.output(0)->name() : "" : n.name;
     t.op_type = "Region";
     t.sources = n.sources;
     t.engine = Engine::Region;
-    for (const auto list : {n.inputs(), n.outputs()})
-      for (const Value* v : list)
-        if (v != nullptr && v->type.dtype == DType::String)
-          return ops::cannot_lower(n, "works on strings, which have no form on the device");
     const auto body = n.attrs.get_graph("body");
     ATC_CHECK(passes::outer_values(*body).empty(), "a region that reads values which are not its inputs");
     for (const Value* v : n.inputs()) t.inputs.push_back(read_of_region(v));
@@ -257,8 +265,6 @@ class Builder final : public ops::LowerContext {
         in.push_back(nullptr);
         continue;
       }
-      if (v->type.dtype == DType::String)
-        return ops::cannot_lower(n, "works on strings, which have no form on the device");
       Value*& mine = inner[v];
       if (mine == nullptr) {
         mine = one.add_input("x" + std::to_string(t.inputs.size()), v->type);

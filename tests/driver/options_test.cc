@@ -218,7 +218,7 @@ TEST(Options, UnsupportedOnesAreRefusedTogetherByName) {
   for (const char* name : {"--insert_op_conf", "--external_weight", "--keep_dtype"})
     EXPECT_THAT(d.message, HasSubstr(name));
   EXPECT_FALSE(d.solution.empty());
-  EXPECT_EQ(code_with({"--precision_mode=allow_mix_precision"}), "E10055");
+  EXPECT_EQ(code_with({"--precision_mode=allow_fp32_to_bf16"}), "E10055");
   EXPECT_EQ(code_with({"--precision_mode_v2=cube_hif8"}), "E10055");
   EXPECT_TRUE(
       with({"--external_weight=0", "--virtual_type=0", "--core_type=AiCore", "--save_original_model=false",
