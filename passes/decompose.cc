@@ -37,6 +37,18 @@ Value* reshape(Graph& g, Node& before, Value* x, const Dims& dims, const std::st
   return n->output(0);
 }
 
+// CastLike takes nothing but a type of its second input, which needs not be computed then.
+bool resolve_cast_like(Graph& g, Node& n) {
+  if (!n.is("CastLike")) return false;
+  Node* cast = insert(g, n, "Cast", {n.input(0)}, n.output(0)->type, "Cast");
+  cast->version = n.version;
+  cast->attrs = n.attrs;
+  cast->attrs.set("to", static_cast<std::int64_t>(n.output(0)->type.dtype));
+  replace_value(n.output(0), cast->output(0));
+  g.erase(&n);
+  return true;
+}
+
 bool keep_reduced_axes(Graph& g, Node& n) {
   if (!n.op_type.starts_with("Reduce") || n.attrs.get_int("keepdims", 1) != 0) return false;
   const Value* axes_value = n.input(1);
@@ -145,8 +157,8 @@ StatusOr<int> run(Graph& graph, PassContext&) {
   int changes = 0;
   for (Node* n : graph.node_list()) {
     if (!n->domain.empty() || !has_static_shapes(*n)) continue;
-    for (auto rewrite :
-         {keep_reduced_axes, expand_global_pool, expand_batch_norm, expand_gemm, expand_vector_matmul})
+    for (auto rewrite : {resolve_cast_like, keep_reduced_axes, expand_global_pool, expand_batch_norm,
+                         expand_gemm, expand_vector_matmul})
       if (rewrite(graph, *n)) {
         ++changes;
         break;

@@ -274,11 +274,23 @@ class Verifier {
         tensor = from_doubles(specs[i].dtype, tensor.shape, to_doubles(tensor));
       // Before there was a way to save bfloat16, its bits were saved.
       if (tensor.dtype == DType::U16 && specs[i].dtype == DType::BF16) tensor.dtype = DType::BF16;
+      // Data of an input that nothing reads (the second one of CastLike) may have any shape.
+      if (tensor.shape != specs[i].shape && !is_read(prepared_->plan.inputs[i].tensor))
+        tensor = MutableTensor(specs[i].dtype, specs[i].shape).freeze();
       // Some exporters save a scalar as a tensor of one element.
       if (tensor.count() == 1 && element_count(specs[i].shape) == 1) tensor.shape = specs[i].shape;
       inputs.push_back(std::move(tensor));
     }
     return true;
+  }
+
+  bool is_read(int tensor) const {
+    const auto reads = [&](const plan::PlanTask& task) {
+      return std::find(task.inputs.begin(), task.inputs.end(), tensor) != task.inputs.end() ||
+             std::any_of(task.kernel.operands.begin(), task.kernel.operands.end(),
+                         [&](const kernels::Operand& o) { return o.tensor == tensor; });
+    };
+    return std::any_of(prepared_->plan.tasks.begin(), prepared_->plan.tasks.end(), reads);
   }
 
   std::size_t file_of(const std::string& input, std::size_t position) const {
@@ -318,8 +330,13 @@ class Verifier {
       const StatusOr<Tensor> expected = read_proto(set.outputs[i]);
       if (!expected.ok()) return end(CaseStatus::Error, label + ": " + full_text(expected.status()));
       Tensor wanted = *expected;
-      if (wanted.dtype == DType::U16 && outputs[i].dtype == DType::BF16) wanted.dtype = DType::BF16;
-      const Comparison c = compare(wanted, outputs[i], rule());
+      CompareRule by = rule();
+      if (wanted.dtype == DType::U16 && outputs[i].dtype == DType::BF16) {
+        // The bits of that time were cut off, not rounded: one unit in the last place.
+        wanted.dtype = DType::BF16;
+        by.rtol = std::max(by.rtol, 0x1p-7);
+      }
+      const Comparison c = compare(wanted, outputs[i], by);
       result_.max_abs = std::max(result_.max_abs, c.max_abs);
       result_.max_rel = std::max(result_.max_rel, c.max_rel);
       result_.min_cosine = std::min(result_.min_cosine, c.cosine);

@@ -16,6 +16,14 @@ TEST(Decompose, AReductionKeepsItsAxesAndAReshapeDropsThem) {
           "  %4 \"y\" = Reshape@17(%2, %3) {allowzero=1} : f32[2] name \"r/drop_axes\" from \"r\"\n"));
 }
 
+TEST(Decompose, CastLikeForgetsWhatItIsLike) {
+  expect_rewrite(decompose_pass(),
+                 air("%0 \"x\": f32[2], %1 \"like\": bf16[7]", "%2",
+                     "  %2 \"y\" = CastLike@19(%0, %1) {saturate=0} : bf16[2] name \"c\" from \"c\"\n"),
+                 air("%0 \"x\": f32[2], %1 \"like\": bf16[7]", "%3",
+                     "  %3 \"y\" = Cast@19(%0) {saturate=0, to=16} : bf16[2] name \"c/Cast\" from \"c\"\n"));
+}
+
 TEST(Decompose, AReductionOfConstantAxesInput) {
   int changes = 0;
   const std::string after =
