@@ -19,7 +19,6 @@ using kernels::VecOp;
 
 // Max and Min propagate NaN, as NumPy's do.
 struct MaxOp {
-  static constexpr VecOp kVector = VecOp::Max;
   template <class T>
   static T apply(T a, T b) {
     return a > b || a != a ? a : b;
@@ -27,7 +26,6 @@ struct MaxOp {
 };
 
 struct MinOp {
-  static constexpr VecOp kVector = VecOp::Min;
   template <class T>
   static T apply(T a, T b) {
     return a < b || a != a ? a : b;

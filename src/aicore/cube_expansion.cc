@@ -100,7 +100,8 @@ void Core::expand_product(Buffer& l0c, CubeBuffers& l0, const CubeTile& a, const
               const int valid = k1 + 1 == map.k1 ? map.k_last : 16;
               for (int k = 0; k < valid; ++k)
                 sum += element(l0a.own + ((i * m16 + r) * 16 + k) * e, dtype) *
-                       element(l0b.own + ((std::int64_t{p} * count + i) * 256 + k * 16 + n) * e, dtype);
+                       element(l0b.own + ((std::int64_t{p} * count + i) * 256 + std::int64_t{k} * 16 + n) * e,
+                               dtype);
             }
             out = sum;
           }

@@ -84,7 +84,8 @@ Core::CubeTile Core::load_matrix_a(Buffer& l1, const Gm& src, std::int64_t eleme
       std::byte* slab = l1.own + (c / 16) * tile.k1_stride * e;
       if (width < 16) std::memset(slab, 0, static_cast<std::size_t>(tile.k1_stride * e));
       for (int r = 0; r < rows; ++r)
-        std::memcpy(slab + r * 16 * e, from + (r * row_stride + c) * e, static_cast<std::size_t>(width * e));
+        std::memcpy(slab + std::int64_t{r} * 16 * e, from + (r * row_stride + c) * e,
+                    static_cast<std::size_t>(width * e));
     }
     return tile;
   }

@@ -28,7 +28,7 @@ StatusOr<Value*> find_output(Graph& graph, const OutNode& wanted) {
   for (const auto& n : graph.nodes()) {
     for (Value* v : n->outputs())
       if (v != nullptr && v->name() == wanted.text) return v;
-    if (!n->name.empty()) names.push_back(n->name + ":0");
+    if (!n->name.empty()) names.push_back(n->name);
     if (!wanted.index || n->name != wanted.name) continue;
     if (*wanted.index < 0 || *wanted.index >= std::ssize(n->outputs()) ||
         n->output(static_cast<std::size_t>(*wanted.index)) == nullptr)
@@ -39,10 +39,12 @@ StatusOr<Value*> find_output(Graph& graph, const OutNode& wanted) {
     return n->output(static_cast<std::size_t>(*wanted.index));
   }
   for (const Value* v : graph.outputs()) names.push_back(v->name());
-  return Status::error("E11017", "Failed to find node " + (wanted.index ? wanted.name : wanted.text) +
-                                     " that is specified by --out_nodes in the model")
+  const std::string given = wanted.index ? wanted.name : wanted.text;
+  const bool lacks_index = !wanted.index && std::find(names.begin(), names.end(), given) != names.end();
+  return Status::error("E11017",
+                       "Failed to find node " + given + " that is specified by --out_nodes in the model")
       .solution("Name a node of the model as node:index, or one of its outputs; " +
-                did_you_mean(wanted.text, names));
+                (lacks_index ? "did you mean '" + given + ":0'?" : did_you_mean(given, names)));
 }
 
 Node* cast_node(Graph& graph, Value* v, DType to) {

@@ -46,7 +46,8 @@ TEST(SelectOutputs, AdviceIsWhatTheOptionTakes) {
     return status.ok() ? std::string() : status.diagnostic().code + " " + status.diagnostic().solution;
   };
   EXPECT_THAT(refusal("sig"), HasSubstr("did you mean 'sig:0'?"));  // the index is missing
-  EXPECT_THAT(refusal("sgi:0"), HasSubstr("did you mean 'sig:0'?"));
+  EXPECT_THAT(refusal("sif:0"), HasSubstr("did you mean 'sig'?"));
+  EXPECT_THAT(refusal("y:0"), HasSubstr("did you mean 'y'?"));  // a tensor has none
   EXPECT_THAT(refusal("sig"), HasSubstr("E11017"));
   EXPECT_THAT(refusal("sig:1"), HasSubstr("E10001"));
 }
