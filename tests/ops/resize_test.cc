@@ -55,7 +55,7 @@ TEST(AxisTaps, CoordinatesThatAreWholeStayWhole) {
   }
 }
 
-TEST(AxisTaps, WholeAndHalfCoordinatesOfADecimalScaleStaySo) {
+TEST(AxisTaps, ScalesDivideInFloatAsTheyAreGiven) {
   // Scales come as floats: 3 / 0.6 is no more 5 nor 11.5 / 2.3 - 0.5 a half when they are divided in double.
   const auto by_scale = [](std::int64_t in, std::int64_t out, float scale, CoordinateTransform transform,
                            NearestMode nearest) {
