@@ -86,6 +86,7 @@ Status compile_model(const CompileOptions& options, CompileResult& result) {
   built.plan.info["atc_cmdline"] = options.command_line;
   built.plan.info["atc_version"] = std::string(kVersion);
   built.plan.info["framework_type"] = "5";
+  built.plan.info["input_format"] = options.input_format;
   built.plan.info["precision"] = std::string(passes::precision_name(options.precision));
   log(LogLevel::Info, "planned " + std::to_string(built.plan.tasks.size()) + " tasks, " +
                           std::to_string(built.plan.arena_bytes) + " bytes of memory, " +

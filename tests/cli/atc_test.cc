@@ -129,6 +129,23 @@ TEST(Atc, SelectsOutputsAndTheirTypes) {
   EXPECT_FALSE(std::filesystem::exists(s / "other.om"));
 }
 
+// The layout that users and their runtimes read from the .om is the one of the command line; ATC's default is
+// NCHW.
+TEST(Atc, InputFormatIsThatOfTheOption) {
+  Scratch s;
+  const auto format = [&](const std::string& option) {
+    EXPECT_EQ(run(lenet("--output=net " + option), s.path()).code, 0);
+    const Outcome info = run(program("atc") + " --mode=6 --om=net.om", s.path());
+    const std::size_t at = info.out.find("shape[1,1,28,28], format[");
+    return at == std::string::npos ? info.out
+                                   : info.out.substr(at + 25, info.out.find(']', at + 25) - at - 25);
+  };
+  EXPECT_EQ(format(""), "NCHW");
+  EXPECT_EQ(format("--input_format=NCHW"), "NCHW");
+  EXPECT_EQ(format("--input_format=ND"), "ND");
+  EXPECT_EQ(format("--input_format=NHWC"), "ND");  // it warns: inputs keep the model's layout
+}
+
 TEST(Atc, NarrowsInputs) {
   Scratch s;
   ASSERT_EQ(run(lenet("--output=net --input_fp16_nodes=image"), s.path()).code, 0);
