@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "atc/base/error_codes.h"
+#include "atc/base/strings.h"
 #include "driver/diagnostic_json.h"
 
 namespace atc::driver {
@@ -23,29 +24,17 @@ std::string base_name(std::string_view path) {
   return name.empty() ? "atc" : std::string(name);
 }
 
-/// Names from a model file may hold anything; none of it may steer the terminal.
-std::string printable(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n') {
-      out += '\n';
-      out += kIndent;
-    } else if (byte < 0x20 || byte == 0x7F) {
-      std::array<char, 8> escaped{};
-      std::snprintf(escaped.data(), escaped.size(), "\\x%02x", static_cast<unsigned>(byte));
-      out += escaped.data();
-    } else {
-      out += c;
-    }
-  }
-  return out;
+/// Names from a model file may hold anything; none of it may steer the terminal. Lines of ours are indented.
+std::string indented(std::string_view text) {
+  std::vector<std::string> lines = split(text, '\n');
+  for (std::string& line : lines) line = printable(line);
+  return join(lines, "\n" + std::string(kIndent));
 }
 
 void add_line(std::string& block, std::string_view label, std::string_view text) {
   block += kIndent;
   block += label;
-  block += printable(text);
+  block += indented(text);
   block += '\n';
 }
 
@@ -77,7 +66,7 @@ std::string error_block(const Diagnostic& diagnostic, std::string_view head) {
   if (is_inner(diagnostic.code)) block += "E19999: Inner Error!\n";
   block += head;
   block += title;
-  block += '(' + diagnostic.code + "): " + printable(diagnostic.message) + '\n';
+  block += '(' + diagnostic.code + "): " + indented(diagnostic.message) + '\n';
   for (const std::string& note : diagnostic.notes) add_line(block, "", note);
   const auto usual = [&](const std::string& own, std::string_view ErrorCode::*field) {
     return own.empty() && known != nullptr ? known->*field : std::string_view(own);
@@ -119,7 +108,7 @@ void Console::print(const Diagnostic& diagnostic) {
     // A warning is its first line.
     const ErrorCode* known = find_error_code(diagnostic.code);
     out_ << head_() << (known != nullptr ? known->title : std::string_view("Warning")) << '('
-         << diagnostic.code << "): " << printable(diagnostic.message) << '\n';
+         << diagnostic.code << "): " << indented(diagnostic.message) << '\n';
   } else {
     out_ << error_block(diagnostic, head_());
   }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "atc/base/strings.h"
 #include "driver/console.h"
 
 namespace atc::driver {
@@ -72,7 +73,7 @@ void log(LogLevel level, std::string_view text) {
   if (logger() == nullptr || !logger()->should_log(spdlog_level(level))) return;
   // ATC's line: [LEVEL] MODULE(pid,process):date-time text
   logger()->log(spdlog_level(level), "[" + std::string(label(level)) + "] GE(" + std::to_string(::getpid()) +
-                                         ",atc):" + timestamp() + " " + std::string(text));
+                                         ",atc):" + timestamp() + " " + printable(text));
 }
 
 }  // namespace atc::driver

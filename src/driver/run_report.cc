@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "atc/base/strings.h"
+
 namespace atc::driver {
 namespace {
 
@@ -44,8 +46,8 @@ std::string format(const char* pattern, auto... values) {
 }
 
 std::string port_line(const char* label, const PortReport& port, const std::string& file) {
-  std::string out = format("%-11s", label) + port.spec.name + "  " + std::string(name(port.spec.dtype)) +
-                    "[" + to_string(port.spec.shape) + "]";
+  std::string out = format("%-11s", label) + printable(port.spec.name) + "  " +
+                    std::string(name(port.spec.dtype)) + "[" + to_string(port.spec.shape) + "]";
   if (port.range)
     out += format("  min %.6g max %.6g mean %.6g", port.range->min, port.range->max, port.range->mean);
   if (!file.empty()) out += "  " + file;

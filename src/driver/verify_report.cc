@@ -5,6 +5,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "atc/base/strings.h"
+
 namespace atc::driver {
 namespace {
 
@@ -66,7 +68,7 @@ std::string result_line(const CaseFolder& folder, const CaseResult& r) {
   std::string label = folder.name;
   if (label.size() < 40) label.resize(40, ' ');
   std::string line = status + label + "  " + errors;
-  if (!r.reason.empty()) line += "  " + r.reason;
+  if (!r.reason.empty()) line += "  " + printable(r.reason);
   while (line.ends_with(' ')) line.pop_back();
   return line;
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "atc/base/strings.h"
 #include "atc/base/tensor.h"
 #include "om/container.h"
 #include "om/inout_info.h"
@@ -20,7 +21,7 @@ constexpr int kOmInfoCount = 5;
 
 std::string text_of(const Attrs& attrs, const char* name) {
   const auto at = attrs.find(name);
-  return at == attrs.end() ? std::string() : at->second.s();
+  return at == attrs.end() ? std::string() : printable(at->second.s());
 }
 std::string number_of(const Attrs& attrs, const char* name) {
   const auto at = attrs.find(name);
@@ -52,8 +53,8 @@ bool append_sizes(const Attrs& attrs, std::uint64_t modeldef_size, std::string& 
 void append_tensors(const char* title, const std::vector<InOutTensor>& tensors, std::string& out) {
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const InOutTensor& t = tensors[i];
-    out += std::string(title) + "info: index[" + std::to_string(i) + "], name[" + t.name + "], dtype[" +
-           runtime_type_name(t.dtype) + "], shape[" + to_string(t.dims) + "], format[" +
+    out += std::string(title) + "info: index[" + std::to_string(i) + "], name[" + printable(t.name) +
+           "], dtype[" + runtime_type_name(t.dtype) + "], shape[" + to_string(t.dims) + "], format[" +
            runtime_format_name(t.format) + "], size[" + std::to_string(t.size) + " B].\n";
   }
 }

@@ -22,6 +22,12 @@ TEST(Strings, Trim) {
   EXPECT_EQ(trim(" \n"), "");
 }
 
+TEST(Strings, PrintableEscapesWhatSteersATerminal) {
+  EXPECT_EQ(printable("a\x1b[31m\n\x7f\t"), "a\\x1b[31m\\x0a\\x7f\\x09");
+  EXPECT_EQ(printable(std::string("\0x", 2)), "\\x00x");
+  EXPECT_EQ(printable("conv/\xe6\x97\xa5 \\"), "conv/\xe6\x97\xa5 \\");
+}
+
 TEST(Strings, EditDistance) {
   EXPECT_EQ(edit_distance("kitten", "sitting"), 3U);
   EXPECT_EQ(edit_distance("", "abc"), 3U);

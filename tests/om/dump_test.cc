@@ -115,6 +115,15 @@ TEST(OmInfo, CallsTheAxesOfAnImageByTheirOption) {
   EXPECT_THAT(*info, ::testing::HasSubstr("name[y], dtype[FLOAT], shape[2,4], format[ND]"));
 }
 
+TEST(OmInfo, NamesCannotSteerATerminal) {
+  const TemporaryFolder folder;
+  SampleModel model = sample_model();
+  model.plan.inputs[0].name = "x\x1b[2J\ny";
+  const auto info = display_info(test::write_to_bytes(model, folder));
+  ASSERT_TRUE(info.ok()) << info.status().to_string();
+  EXPECT_THAT(*info, ::testing::HasSubstr("index[0], name[x\\x1b[2J\\x0ay], dtype"));
+}
+
 TEST(OmInfo, MissingTextsAreEmpty) {
   const TemporaryFolder folder;
   SampleModel model = sample_model();
