@@ -37,6 +37,13 @@ double RandomStream::normal() {
   return scale * v;
 }
 
+bool draws_random_numbers(const ir::Node& node) {
+  if (!node.domain.empty()) return false;
+  if (node.op_type == "Dropout") return node.input(2) != nullptr;
+  return node.op_type == "Bernoulli" || node.op_type == "Multinomial" ||
+         node.op_type.starts_with("RandomNormal") || node.op_type.starts_with("RandomUniform");
+}
+
 std::uint32_t seed_of(const ir::Node& node) {
   const ir::Attribute* seed = node.attrs.find("seed");
   if (seed != nullptr) {
@@ -46,7 +53,8 @@ std::uint32_t seed_of(const ir::Node& node) {
       return whole ? static_cast<std::uint32_t>(*real) : std::bit_cast<std::uint32_t>(*real);
     }
   }
-  return hash_text(node.output(0) != nullptr ? node.output(0)->name() : std::string_view());
+  const ir::Value* named = node.output(0);
+  return hash_text(named != nullptr ? named->name() : std::string_view()) & 0xFFFFFFU;
 }
 
 }  // namespace atc::ops

@@ -23,8 +23,13 @@ class RandomStream {
   std::optional<double> spare_;  // normal numbers come in pairs
 };
 
+/// True of RandomNormal, RandomUniform, their Like forms, Bernoulli, Multinomial, and of Dropout with an
+/// input training_mode.
+bool draws_random_numbers(const ir::Node& node);
+
 /// The seed of a node: its attribute `seed` (Int, or Float as the random operators have it); without one a
-/// number made of the name of its first output, so that nodes differ and runs do not.
+/// number of 24 bits (which a Float holds) made of the name of its first output, so that nodes differ and
+/// runs do not.
 std::uint32_t seed_of(const ir::Node& node);
 
 }  // namespace atc::ops

@@ -13,6 +13,7 @@
 #include "passes/layout.h"
 #include "passes/pack_weights.h"
 #include "passes/precision.h"
+#include "passes/random_seeds.h"
 #include "passes/vector_fusion.h"
 
 namespace atc::passes {
@@ -20,7 +21,7 @@ namespace atc::passes {
 std::vector<Pass> canonical_passes() {
   return {
       // What no output needs must not be typed, let alone refused.
-      dead_code_pass(),
+      dead_code_pass(),        random_seeds_pass(),
 
       constant_folding_pass(), infer_shapes_pass(), identity_removal_pass(), common_subexpression_pass(),
       dead_code_pass(),

@@ -41,10 +41,9 @@ class Builder final : public ops::LowerContext {
     Plan& plan = out_.plan;
     plan.model_name = graph_.name;
     plan.soc_version = std::string(chip_.name);
+    for (const Value* v : graph_.inputs()) ATC_TRY(refuse_strings("input", v));
+    for (const Value* v : graph_.outputs()) ATC_TRY(refuse_strings("output", v));
     for (const Value* v : graph_.inputs()) {
-      if (v->type.dtype == DType::String)
-        return Status::error("E10055", "The operation is not supported. Reason: input '" + v->name() +
-                                           "' holds strings, which have no form on the device");
       const int t = add_tensor(v, Space::Input);
       plan.tensors[index(t)].index = static_cast<int>(plan.inputs.size());
       plan.inputs.push_back({v->name(), t});
@@ -223,6 +222,14 @@ class Builder final : public ops::LowerContext {
     return {};
   }
 
+  /// Strings have no form on the device, at the edges of the model neither.
+  static Status refuse_strings(const char* what, const Value* v) {
+    if (v->type.dtype != DType::String) return {};
+    return Status::error("E10055", "The operation is not supported. Reason: " + std::string(what) + " '" +
+                                       v->name() + "' holds strings, which have no form on the device")
+        .solution("Leave what works on strings on the host.");
+  }
+
   Status lower_region(const Node& n) {
     PlanTask t;
     t.name = n.name.empty() ? n.output(0) != nullptr ? n.output(0)->name() : "" : n.name;
@@ -282,6 +289,8 @@ class Builder final : public ops::LowerContext {
         one.drop_output(copy, i);
         continue;
       }
+      if (v->type.dtype == DType::String)
+        return ops::cannot_lower(n, "works on strings, which have no form on the device");
       copy->output(i)->set_name("y" + std::to_string(i));
       copy->output(i)->type = v->type;
       one.add_output(copy->output(i));
@@ -316,9 +325,6 @@ class Builder final : public ops::LowerContext {
         return {};
       }
     }
-    if (v->type.dtype == DType::String)
-      return Status::error(
-          "E10055", "The operation is not supported. Reason: output '" + v->name() + "' holds strings");
     const Operand from = read(v);
     PlanTensor t = out_.plan.tensors[index(from.tensor)];
     t.space = Space::Output;

@@ -17,6 +17,7 @@
 #include "conformance/tensor_file.h"
 #include "frontend/onnx/importer.h"
 #include "ops/op.h"
+#include "ops/random_stream.h"
 #include "passes/infer_shapes.h"
 
 namespace atc::conformance {
@@ -85,7 +86,7 @@ std::string type_conflict(const ir::TensorType& type, const Tensor& t) {
 /// one of its reference evaluation.)
 bool is_random(const ir::Graph& graph) {
   return std::ranges::any_of(graph.nodes(), [](const auto& node) {
-    return node->op_type.starts_with("Random") || node->is("Bernoulli") || node->is("Multinomial");
+    return ops::draws_random_numbers(*node) && !node->is("Dropout");
   });
 }
 
