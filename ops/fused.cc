@@ -1,8 +1,13 @@
+#include <map>
+
 #include "ops/body.h"
 #include "ops/families.h"
 
 // atc::Fused: a body of elementwise operators, and reductions along one group of neighbouring axes, run as
 // one vector program. Inputs and outputs are those of the body; attribute `reduce_axes` names the group.
+// An input may be a part of its value: attribute `views` has for each such input its number, its rank, the
+// first element, and then the dims and strides of what is read (view_fusion). Such nodes are in ND and reduce
+// nothing.
 namespace atc::ops {
 
 namespace {
@@ -22,8 +27,31 @@ Status infer_fused(InferContext& ctx) {
   return {};
 }
 
+/// The part of an input that is read.
+struct InputView {
+  Dims dims, strides;
+  std::int64_t first = 0;
+};
+
+/// What attribute `views` says, by input.
+std::map<std::size_t, InputView> views_of(const ir::Node& node) {
+  std::map<std::size_t, InputView> views;
+  const Dims list = node.attrs.get_ints("views");
+  for (auto at = list.begin(); at != list.end();) {
+    ATC_CHECK(list.end() - at >= 3 && at[1] >= 0 && list.end() - at >= 3 + 2 * at[1],
+              node.label() + " has an incomplete list of views");
+    InputView& v = views[static_cast<std::size_t>(at[0])];
+    const std::int64_t rank = at[1];
+    v.first = at[2];
+    v.dims.assign(at + 3, at + 3 + rank);
+    v.strides.assign(at + 3 + rank, at + 3 + 2 * rank);
+    at += 3 + 2 * rank;
+  }
+  return views;
+}
+
 // The iteration space in logical dims: what all inputs and outputs broadcast to.
-Dims space_of(const ir::Node& node) {
+Dims space_of(const ir::Node& node, const std::map<std::size_t, InputView>& views) {
   Dims space;
   auto widen = [&](const Dims& dims) {
     if (dims.size() > space.size()) space.insert(space.begin(), dims.size() - space.size(), 1);
@@ -32,7 +60,8 @@ Dims space_of(const ir::Node& node) {
       s = std::max(s, dims[dims.size() - 1 - i]);
     }
   };
-  for (const ir::Value* v : node.inputs()) widen(v->type.dims());
+  for (std::size_t i = 0; i < node.inputs().size(); ++i)
+    widen(views.contains(i) ? views.at(i).dims : node.input(i)->type.dims());
   for (const ir::Value* v : node.outputs()) widen(v->type.dims());
   return space;
 }
@@ -66,8 +95,9 @@ Status lower_fused(LowerContext& ctx) {
   for (const ir::Value* v : node.inputs())
     if (v->type.format != ir::Format::ND) format = v->type.format;
 
+  const std::map<std::size_t, InputView> views = views_of(node);
   VectorSpace space;
-  space.dims = ir::storage_dims(format, DType::F32, space_of(node));
+  space.dims = ir::storage_dims(format, DType::F32, space_of(node, views));
   std::vector<Operand> operands;
   auto add = [&](const ir::Value* v, Operand operand) -> Status {
     auto strides = strides_in_space(v->type.dims(), v->type.format, v->type.dtype, space.dims, format);
@@ -81,8 +111,19 @@ Status lower_fused(LowerContext& ctx) {
   };
   VectorProgram program;
   std::vector<int> regs;
-  for (const ir::Value* v : node.inputs()) {
-    ATC_TRY(add(v, ctx.read(v)));
+  for (std::size_t i = 0; i < node.inputs().size(); ++i) {
+    const ir::Value* v = node.input(i);
+    if (const auto view = views.find(i); view != views.end()) {
+      Dims strides(space.dims.size(), 0);
+      for (std::size_t d = 0; d < view->second.dims.size(); ++d)
+        if (view->second.dims[d] != 1)
+          strides[space.dims.size() - view->second.dims.size() + d] = view->second.strides[d];
+      space.strides.push_back(std::move(strides));
+      space.offsets.push_back(view->second.first);
+      operands.push_back(ctx.read(v));
+    } else {
+      ATC_TRY(add(v, ctx.read(v)));
+    }
     regs.push_back(program.load(static_cast<int>(operands.size()) - 1, *aicore::reg_type_of(v->type.dtype)));
   }
   ATC_ASSIGN(const std::vector<int> results, emit_body(*body, program, regs));
@@ -102,14 +143,15 @@ Status lower_fused(LowerContext& ctx) {
 }  // namespace
 
 void register_fused(Registry& registry) {
-  registry.add({.name = "Fused",
-                .domain = "atc",
-                .since = 0,
-                .attrs = {{"body", AttrKind::Graph, true}, {"reduce_axes", AttrKind::Ints}},
-                .inputs = {0, INT_MAX},
-                .outputs = {1, INT_MAX},
-                .infer = infer_fused,
-                .lower = lower_fused});
+  registry.add(
+      {.name = "Fused",
+       .domain = "atc",
+       .since = 0,
+       .attrs = {{"body", AttrKind::Graph, true}, {"reduce_axes", AttrKind::Ints}, {"views", AttrKind::Ints}},
+       .inputs = {0, INT_MAX},
+       .outputs = {1, INT_MAX},
+       .infer = infer_fused,
+       .lower = lower_fused});
 }
 
 }  // namespace atc::ops

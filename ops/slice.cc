@@ -3,6 +3,7 @@
 #include <string>
 
 #include "ops/dtype_set.h"
+#include "ops/element_view.h"
 #include "ops/families.h"
 #include "ops/infer_checks.h"
 #include "ops/move.h"
@@ -198,19 +199,30 @@ Status reference_slice(EvalContext& ctx) {
 
 bool lowers_slice(const ir::Node& node) { return copies_input(node) && parameters_are_constant(node, 1); }
 
-Status lower_slice(LowerContext& ctx) {
-  const ir::Node& n = ctx.node();
-  const bool from_inputs = n.version >= kInputsSince;
+template <class Fail>
+StatusOr<SliceView> constant_slice(const ir::Node& n, Fail fail) {
   auto list = [&](std::string_view attribute, std::size_t input) -> std::optional<Dims> {
-    if (from_inputs) return constant_list(n, input);
+    if (n.version >= kInputsSince) return constant_list(n, input);
     return n.attrs.has(attribute) ? std::optional(n.attrs.get_ints(attribute)) : std::nullopt;
   };
-  ATC_ASSIGN(const SliceView v, slice_view(n.input(0)->type.dims(), from_inputs, list,
-                                           [&](std::string why) { return cannot_lower(n, std::move(why)); }));
+  return slice_view(n.input(0)->type.dims(), n.version >= kInputsSince, list, fail);
+}
+
+Status lower_slice(LowerContext& ctx) {
+  const ir::Node& n = ctx.node();
+  ATC_ASSIGN(const SliceView v,
+             constant_slice(n, [&](std::string why) { return cannot_lower(n, std::move(why)); }));
   return emit_copy(ctx, v.shape, {v.first, v.strides}, {0, row_major_strides(v.shape)});
 }
 
 }  // namespace
+
+std::optional<ElementView> slice_element_view(const ir::Node& slice) {
+  if (!parameters_are_constant(slice, 1)) return std::nullopt;
+  const auto v = constant_slice(slice, [&](std::string why) { return cannot_lower(slice, std::move(why)); });
+  if (!v.ok()) return std::nullopt;
+  return ElementView{v->strides, v->first};
+}
 
 void register_slice(Registry& r) {
   r.add({.name = "Slice",

@@ -15,6 +15,7 @@
 #include "passes/precision.h"
 #include "passes/random_seeds.h"
 #include "passes/vector_fusion.h"
+#include "passes/view_fusion.h"
 
 namespace atc::passes {
 
@@ -51,6 +52,7 @@ std::vector<Pass> pipeline() {
       precision_pass(),
       pack_weights_pass(),
       layout_pass(),
+      view_fusion_pass(),
       dead_code_pass(),
   };
   passes.insert(passes.end(), rest.begin(), rest.end());

@@ -234,5 +234,24 @@ TEST(Precision, TheModesThatKeepTypesChangeNothing) {
   }
 }
 
+// X, W and R feed the cube; sequence outputs are stored narrow, the cell state of LSTM is not.
+TEST(Precision, RecurrentNodesMultiplyNarrowOperands) {
+  const auto lstm = [](const std::string& dtype) {
+    const std::string t = dtype;
+    return run_pass(
+        precision_pass(),
+        air("%0 \"x\": " + t + "[4,1,2], %1 \"w\": " + t + "[1,8,2], %2 \"r\": " + t + "[1,8,2]", "%6, %7",
+            "  %3, %4, %5 = LSTM@14(%0, %1, %2) {hidden_size=2} : " + t + "[4,1,1,2], " + t + "[1,1,2], " +
+                t + "[1,1,2]\n  %6 = Identity@14(%3) : " + t + "[4,1,1,2]\n  %7 = Identity@14(%5) : " + t +
+                "[1,1,2]\n"));
+  };
+  const std::string text = lstm("f32");
+  EXPECT_THAT(text, testing::HasSubstr("} : f16[4,1,1,2], f16[1,1,2], f32[1,1,2]"));
+  for (const char* input : {"Cast@13(%0) {to=10} : f16[4,1,2]", "Cast@13(%0) {to=10} : f16[1,8,2]"})
+    EXPECT_THAT(text, testing::HasSubstr(input));
+  // What runs on the AI CPU keeps its type.
+  EXPECT_THAT(lstm("f64"), testing::Not(testing::HasSubstr("f16")));
+}
+
 }  // namespace
 }  // namespace atc::passes
