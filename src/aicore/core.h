@@ -87,6 +87,17 @@ struct TraceEvent {
   std::int64_t bytes = 0;
 };
 
+/// Lanes of the reduction in one fractal of a cube operand: the cube's step is 16 x 16 x 16, of int8 16 x 32
+/// x 16.
+constexpr int cube_lanes(DType dtype) { return dtype == DType::I8 ? 32 : 16; }
+
+/// How Fast mode keeps an L0C tile of [m][panels * 16] so that Fixpipe need not move it.
+enum class AccLayout : std::uint8_t {
+  Panels,  ///< [panel][m][16]
+  Pairs,   ///< [panel / 2][m][32]; a last single panel is [m][16]
+  Rows,    ///< [m][panels * 16]
+};
+
 /// Addresses of the im2col rows of a cube operand: row r at step (k1, tap) starts at element
 /// base[r] + k1 * k1_stride + tap_offset[tap] of the A tile, or is zero when the tap falls outside the
 /// input plane. Products of matrices have one tap and no plane. `k_valid` lanes of the last k1 count.
@@ -99,6 +110,7 @@ struct RowMap {
   std::int64_t k1_stride = 0;
   int k1 = 1;                       ///< C0 blocks of the reduction in this tile
   int k_last = 16;                  ///< valid lanes of the last one
+  int pad = 0;                      ///< what taps outside the plane read; other than 0 for int8 only
   std::vector<std::int64_t> b_tap;  ///< fractal index of each tap within one k1 of B
   std::int64_t b_k1_stride = 1;     ///< fractals from one k1 to the next in B
   int rows() const { return static_cast<int>(base.size()); }
@@ -216,16 +228,16 @@ class Core {
   std::int64_t read_scalar(const Gm& src, std::int64_t element, DType dtype);
 
   // Cube -------------------------------------------------------------------------------------------
-  /// An operand tile of the L1 product. In Fast mode elements are f32 (an alias or a widened copy), else
-  /// the storage dtype.
+  /// An operand tile of the L1 product. In Fast mode elements of A and B are f32 (an alias or a widened
+  /// copy), of an int8 product i16 and i8; else the storage dtype.
   struct CubeTile {
     Buffer* buffer = nullptr;
     const std::byte* data = nullptr;
     std::int64_t row_stride = 16;   ///< A: elements from one row to the next
-    std::int64_t k1_stride = 0;     ///< A: elements from one block of 16 columns (one C0 slab) to the next
+    std::int64_t k1_stride = 0;     ///< A: elements from one block of columns (one C0 slab) to the next
     std::int64_t panel_stride = 0;  ///< B: elements from one n1 panel to the next
   };
-  /// A from a row-major matrix: to NZ [cols/16][rows][16], zero padded; in Fast mode row-major.
+  /// A from a row-major matrix: to NZ [cols/C0][rows][C0], zero padded; in Fast mode row-major.
   CubeTile load_matrix_a(Buffer& l1, const Gm& src, std::int64_t element_offset, DType dtype, int rows,
                          int cols, std::int64_t row_stride);
   /// A from an NC1HWC0 tensor: `c1` slabs, `c1_stride` elements apart, of `rows` stretches of `row_elements`,
@@ -237,7 +249,8 @@ class Core {
   std::int64_t plane_pitch(DType dtype, std::int64_t row_elements, std::int64_t row_stride) const {
     return values_ == Values::Fast && dtype == DType::F32 ? row_stride : row_elements;
   }
-  /// B that is packed already, [n1][k fractals][16 k][16 n]: `panels` stretches of `fractals` fractals.
+  /// B that is packed already, [n1][k fractals][16 k][16 n], of int8 [n1][k fractals][16 k][16 n][2 k]:
+  /// `panels` stretches of `fractals` fractals.
   CubeTile load_panels(Buffer& l1, const Gm& src, std::int64_t element_offset, DType dtype, int panels,
                        std::int64_t fractals, std::int64_t panel_stride);
   /// B from a row-major matrix, k x n (n x k when `transposed`), to packed panels, zero padded.
@@ -257,12 +270,13 @@ class Core {
   };
   /// The L1 tile product, a macro-instruction: L0C (+)= A (rows by map) x B (panels of 16 columns). Its
   /// expansion into LoadData and Mmad on L0 slices of `k_slice` fractals is in cube_expansion.cc.
-  /// `row_major`: in Fast mode L0C is kept [m][n] instead of [n1][m][16].
+  /// Accumulators are f32, of int8 operands i32 (wrapping).
   void l1_product(Buffer& l0c, CubeBuffers& l0, const CubeTile& a, const RowMap& rows, const CubeTile& b,
-                  DType dtype, int panels, int k_slice, bool accumulate, bool row_major);
-  /// Rows [row0, row0 + rows) of an L0C tile of m rows to UB as f32: all `panels` as [rows][n] when
-  /// `row_major`, else of panel `panel` alone as [rows][16]. In Fast mode an alias.
-  void fixpipe(Buffer& ub, Buffer& l0c, int m, int row0, int rows, int panel, int panels, bool row_major);
+                  DType dtype, int panels, int k_slice, bool accumulate, AccLayout layout);
+  /// Rows [row0, row0 + rows) of an L0C tile of m rows and `panels` panels to UB, dense: of panel `panel`
+  /// alone (Panels, and a last single panel of Pairs), of it and the next (Pairs, even panels), or of all
+  /// (Rows). In Fast mode an alias.
+  void fixpipe(Buffer& ub, Buffer& l0c, int m, int row0, int rows, int panel, int panels, AccLayout layout);
 
   /// Scalar work of address generation and loop control, in cycles of pipe S.
   void scalar(Cycle cycles);
@@ -279,7 +293,9 @@ class Core {
   void expand_product(Buffer& l0c, CubeBuffers& l0, const CubeTile& a, const RowMap& rows, const CubeTile& b,
                       DType dtype, int panels, int k_slice, bool accumulate);
   void fast_product(Buffer& l0c, const CubeTile& a, const RowMap& rows, const CubeTile& b, int panels,
-                    bool accumulate, bool row_major);
+                    bool accumulate, AccLayout layout);
+  void fast_product_int8(Buffer& l0c, const CubeTile& a, const RowMap& rows, const CubeTile& b, int panels,
+                         bool accumulate, AccLayout layout);
   void check_gm(const Gm& gm, std::int64_t offset, std::int64_t bytes) const;
   /// Books an instruction: starts when its pipe is free, `reads` are written and `writes` are free.
   void issue(Pipe pipe, Cycle duration, std::string_view what, std::int64_t bytes,
@@ -304,6 +320,7 @@ class Core {
   std::vector<TraceEvent>* trace_ = nullptr;
   // Scratch of the fast product.
   std::vector<const float*> row_pointers_;
+  std::vector<const std::int16_t*> int8_row_pointers_;
   std::vector<std::uint8_t> step_k_;
   std::vector<std::int64_t> step_b_;
   std::vector<float> widened_;

@@ -26,12 +26,44 @@ float element(const std::byte* p, DType dtype) {
       std::memcpy(&b, p, sizeof b);
       return to_float(b);
     }
-    default: {
+    case DType::F32: {
       float f = 0;
       std::memcpy(&f, p, sizeof f);
       return f;
     }
+    default:
+      ATC_CHECK(false, "the cube does not take " + std::string(name(dtype)));
   }
+  return 0;
+}
+
+// One element of L0C: sums over the lanes of `count` fractals, which a and b point at for this row and
+// column. a_step and b_step lead from one fractal to the next; valid(i) lanes of fractal i count.
+template <class F>
+void accumulate_floats(std::byte* out, bool join, const std::byte* a, std::int64_t a_step, const std::byte* b,
+                       std::int64_t b_step, DType dtype, int count, F valid) {
+  const std::int64_t e = bit_width(dtype) / 8;
+  float sum = 0;
+  if (join) std::memcpy(&sum, out, sizeof sum);
+  for (int i = 0; i < count; ++i)
+    for (int k = 0; k < valid(i); ++k)
+      sum += element(a + i * a_step + k * e, dtype) * element(b + i * b_step + k * 16 * e, dtype);
+  std::memcpy(out, &sum, sizeof sum);
+}
+
+// int8: exact, wrapping; B has pairs of lanes side by side.
+template <class F>
+void accumulate_int8(std::byte* out, bool join, const std::byte* a, std::int64_t a_step, const std::byte* b,
+                     std::int64_t b_step, int count, F valid) {
+  std::uint32_t sum = 0;
+  if (join) std::memcpy(&sum, out, sizeof sum);
+  for (int i = 0; i < count; ++i)
+    for (int k = 0; k < valid(i); ++k) {
+      const int x = static_cast<std::int8_t>(a[i * a_step + k]);
+      const int y = static_cast<std::int8_t>(b[i * b_step + k / 2 * 32 + k % 2]);
+      sum += static_cast<std::uint32_t>(x * y);
+    }
+  std::memcpy(out, &sum, sizeof sum);
 }
 
 }  // namespace
@@ -39,13 +71,15 @@ float element(const std::byte* p, DType dtype) {
 void Core::expand_product(Buffer& l0c, CubeBuffers& l0, const CubeTile& a, const RowMap& map,
                           const CubeTile& b, DType dtype, int panels, int k_slice, bool accumulate) {
   const std::int64_t e = bit_width(dtype) / 8;
+  const int lanes = cube_lanes(dtype);
+  const std::int64_t fractal_bytes = std::int64_t{lanes} * 16 * e;
   const int m = map.rows();
   const std::int64_t m16 = round_up(m, 16);
   const int taps = map.taps();
   const int steps = map.k1 * taps;
   const bool literal = values_ == Values::Literal;
-  // A cube step takes 16 x 16 x 16 of fp16; fp32 has a quarter of the rate (on chips without fp32 in the
-  // cube as the simulator's named extension).
+  // A cube step takes 16 x 16 x 16 of fp16 or 16 x 32 x 16 of int8; fp32 has a quarter of the rate (on chips
+  // without fp32 in the cube as the simulator's named extension).
   const Cycle fractal_cycles =
       std::max<std::int64_t>(1, 4096 / chip_.cube_macs_f16) * (dtype == DType::F32 ? 4 : 1);
 
@@ -54,8 +88,8 @@ void Core::expand_product(Buffer& l0c, CubeBuffers& l0, const CubeTile& a, const
     Buffer& l0a = *l0.l0a[l0.next];
     Buffer& l0b = *l0.l0b[l0.next];
     l0.next ^= 1;
-    const std::int64_t a_bytes = m16 * count * 16 * e;
-    const std::int64_t b_bytes = std::int64_t{panels} * count * 256 * e;
+    const std::int64_t a_bytes = m16 * count * lanes * e;
+    const std::int64_t b_bytes = panels * count * fractal_bytes;
     ATC_CHECK(a_bytes <= l0a.bytes, "L0A slice of " + std::to_string(a_bytes) +
                                         " bytes beyond its buffer of " + std::to_string(l0a.bytes));
     ATC_CHECK(b_bytes <= l0b.bytes, "L0B slice of " + std::to_string(b_bytes) +
@@ -65,21 +99,24 @@ void Core::expand_product(Buffer& l0c, CubeBuffers& l0, const CubeTile& a, const
       for (int i = 0; i < count; ++i) {
         const int k1 = (s0 + i) / taps;
         const std::size_t t = static_cast<std::size_t>((s0 + i) % taps);
-        const int valid = k1 + 1 == map.k1 ? map.k_last : 16;
+        const int valid = k1 + 1 == map.k1 ? map.k_last : lanes;
         for (int r = 0; r < m; ++r) {
           const std::size_t ri = static_cast<std::size_t>(r);
+          std::byte* row = l0a.own + (i * m16 + r) * lanes * e;
           if (!map.row_h.empty() &&
               (static_cast<unsigned>(map.row_h[ri] + map.tap_h[t]) >= static_cast<unsigned>(map.height) ||
-               static_cast<unsigned>(map.row_w[ri] + map.tap_w[t]) >= static_cast<unsigned>(map.width)))
+               static_cast<unsigned>(map.row_w[ri] + map.tap_w[t]) >= static_cast<unsigned>(map.width))) {
+            if (map.pad != 0) std::memset(row, map.pad, static_cast<std::size_t>(valid));
             continue;
+          }
           const std::int64_t from = map.base[ri] + k1 * map.k1_stride + map.tap_offset[t];
-          std::memcpy(l0a.own + (i * m16 + r) * 16 * e, a.data + from * e,
-                      static_cast<std::size_t>(valid * e));
+          std::memcpy(row, a.data + from * e, static_cast<std::size_t>(valid * e));
         }
         const std::int64_t fractal = k1 * map.b_k1_stride + map.b_tap[t];
         for (int p = 0; p < panels; ++p)
-          std::memcpy(l0b.own + (std::int64_t{p} * count + i) * 256 * e,
-                      b.data + (p * b.panel_stride + fractal * 256) * e, static_cast<std::size_t>(256 * e));
+          std::memcpy(l0b.own + (std::int64_t{p} * count + i) * fractal_bytes,
+                      b.data + p * b.panel_stride * e + fractal * fractal_bytes,
+                      static_cast<std::size_t>(fractal_bytes));
       }
     }
     if (timing_) {
@@ -87,23 +124,20 @@ void Core::expand_product(Buffer& l0c, CubeBuffers& l0, const CubeTile& a, const
       issue(Pipe::MTE1, kIssue + ceil_div(b_bytes, chip_.l1_to_l0b), "LoadData", b_bytes, {b.buffer}, {&l0b});
     }
     if (literal) {
-      float* c = reinterpret_cast<float*>(l0c.own);
       const bool join = accumulate || s0 > 0;
+      // Lanes beyond the valid ones hold zeros in A and anything in B: they are not multiplied.
+      const auto valid = [&](int i) { return (s0 + i) / taps + 1 == map.k1 ? map.k_last : lanes; };
       for (int p = 0; p < panels; ++p)
         for (int r = 0; r < m; ++r)
           for (int n = 0; n < 16; ++n) {
-            float& out = c[(p * m16 + r) * 16 + n];
-            float sum = join ? out : 0.0f;
-            for (int i = 0; i < count; ++i) {
-              // Lanes beyond the valid ones hold zeros in A and anything in B: they are not multiplied.
-              const int k1 = (s0 + i) / taps;
-              const int valid = k1 + 1 == map.k1 ? map.k_last : 16;
-              for (int k = 0; k < valid; ++k)
-                sum += element(l0a.own + ((i * m16 + r) * 16 + k) * e, dtype) *
-                       element(l0b.own + ((std::int64_t{p} * count + i) * 256 + std::int64_t{k} * 16 + n) * e,
-                               dtype);
-            }
-            out = sum;
+            std::byte* out = l0c.own + ((p * m16 + r) * 16 + n) * 4;
+            const std::byte* row = l0a.own + r * lanes * e;
+            const std::byte* column = l0b.own + std::int64_t{p} * count * fractal_bytes;
+            if (dtype == DType::I8)
+              accumulate_int8(out, join, row, m16 * lanes, column + n * 2, fractal_bytes, count, valid);
+            else
+              accumulate_floats(out, join, row, m16 * lanes * e, column + n * e, fractal_bytes, dtype, count,
+                                valid);
           }
     }
     if (timing_)

@@ -29,6 +29,13 @@ void widen(const std::byte* src, DType dtype, float* dst, std::int64_t n) {
   }
 }
 
+// int8 as the int8 product reads it: i16, so that pairs of lanes multiply without another widening.
+void widen_int8(const std::byte* src, std::byte* dst, std::int64_t n) {
+  const std::int8_t* s = reinterpret_cast<const std::int8_t*>(src);
+  std::int16_t* d = reinterpret_cast<std::int16_t*>(dst);
+  for (std::int64_t i = 0; i < n; ++i) d[i] = s[i];
+}
+
 // Moves rows x cols (either order) into panels [ceil(n/16)][k16][16 k][16 n] of T, zero padded.
 template <class T>
 void to_panels(const T* src, T* dst, int k, int n, std::int64_t row_stride, bool transposed) {
@@ -47,6 +54,18 @@ void to_panels(const T* src, T* dst, int k, int n, std::int64_t row_stride, bool
       for (int i = 0; i < k; ++i)
         std::memcpy(panel + i * 16, src + i * row_stride + n0, sizeof(T) * static_cast<std::size_t>(width));
     }
+  }
+}
+
+// The same of int8, in pairs of k: [ceil(n/16)][k32 / 2][16 n][2].
+void to_int8_panels(const std::byte* src, std::byte* dst, int k, int n, std::int64_t row_stride,
+                    bool transposed) {
+  const std::int64_t k32 = round_up(k, 32);
+  std::memset(dst, 0, static_cast<std::size_t>(round_up(n, 16) * k32));
+  const std::int64_t k_step = transposed ? 1 : row_stride, n_step = transposed ? row_stride : 1;
+  for (int j = 0; j < n; ++j) {
+    std::byte* column = dst + j / 16 * k32 * 16 + j % 16 * 2;
+    for (int i = 0; i < k; ++i) column[i / 2 * 32 + i % 2] = src[i * k_step + j * n_step];
   }
 }
 
@@ -73,27 +92,39 @@ Core::CubeTile Core::loaded(Buffer& l1, const Gm& src, DType dtype, std::int64_t
 Core::CubeTile Core::load_matrix_a(Buffer& l1, const Gm& src, std::int64_t element_offset, DType dtype,
                                    int rows, int cols, std::int64_t row_stride) {
   const std::int64_t e = bytes_of(dtype);
+  const int lanes = cube_lanes(dtype);
   check_gm(src, element_offset * e, ((rows - 1) * row_stride + cols) * e);
   CubeTile tile = loaded(l1, src, dtype, row_stride == cols ? 1 : rows,
-                         row_stride == cols ? std::int64_t{rows} * cols : cols, rows * round_up(cols, 16));
+                         row_stride == cols ? std::int64_t{rows} * cols : cols, rows * round_up(cols, lanes));
   const std::byte* from = computes() ? src.data + element_offset * e : nullptr;
   if (values_ == Values::Literal) {
-    tile.k1_stride = std::int64_t{rows} * 16;
-    for (int c = 0; c < cols; c += 16) {
-      const int width = std::min(16, cols - c);
-      std::byte* slab = l1.own + (c / 16) * tile.k1_stride * e;
-      if (width < 16) std::memset(slab, 0, static_cast<std::size_t>(tile.k1_stride * e));
+    tile.row_stride = lanes;
+    tile.k1_stride = std::int64_t{rows} * lanes;
+    for (int c = 0; c < cols; c += lanes) {
+      const int width = std::min(lanes, cols - c);
+      std::byte* slab = l1.own + (c / lanes) * tile.k1_stride * e;
+      if (width < lanes) std::memset(slab, 0, static_cast<std::size_t>(tile.k1_stride * e));
       for (int r = 0; r < rows; ++r)
-        std::memcpy(slab + std::int64_t{r} * 16 * e, from + (r * row_stride + c) * e,
+        std::memcpy(slab + std::int64_t{r} * lanes * e, from + (r * row_stride + c) * e,
                     static_cast<std::size_t>(width * e));
     }
     return tile;
   }
-  tile.k1_stride = 16;
+  tile.k1_stride = lanes;
   tile.row_stride = row_stride;
   if (values_ == Values::None) return tile;
   if (dtype == DType::F32) {
     tile.data = from;
+    return tile;
+  }
+  if (dtype == DType::I8) {
+    // Whole pairs of columns.
+    tile.row_stride = round_up(cols, 2);
+    for (int r = 0; r < rows; ++r) {
+      std::byte* row = l1.own + r * tile.row_stride * 2;
+      widen_int8(from + r * row_stride, row, cols);
+      if (cols % 2 != 0) std::memset(row + cols * 2, 0, 2);
+    }
     return tile;
   }
   tile.row_stride = cols;
@@ -125,7 +156,9 @@ Core::CubeTile Core::load_plane(Buffer& l1, const Gm& src, std::int64_t element_
     for (std::int64_t r = 0; r < rows; ++r) {
       const std::byte* row = from + (c * c1_stride + r * row_stride) * e;
       const std::int64_t to = c * slab + r * row_elements;
-      if (values_ == Values::Fast)
+      if (values_ == Values::Fast && dtype == DType::I8)
+        widen_int8(row, l1.own + to * 2, row_elements);
+      else if (values_ == Values::Fast)
         widen(row, dtype, reinterpret_cast<float*>(l1.own) + to, row_elements);
       else
         std::memcpy(l1.own + to * e, row, static_cast<std::size_t>(row_elements * e));
@@ -136,13 +169,13 @@ Core::CubeTile Core::load_plane(Buffer& l1, const Gm& src, std::int64_t element_
 Core::CubeTile Core::load_panels(Buffer& l1, const Gm& src, std::int64_t element_offset, DType dtype,
                                  int panels, std::int64_t fractals, std::int64_t panel_stride) {
   const std::int64_t e = bytes_of(dtype);
-  const std::int64_t elements = fractals * 256;
+  const std::int64_t elements = fractals * cube_lanes(dtype) * 16;
   check_gm(src, element_offset * e, ((panels - 1) * panel_stride + elements) * e);
   CubeTile tile = loaded(l1, src, dtype, panels, elements, panels * elements);
   tile.panel_stride = elements;
   if (values_ == Values::None) return tile;
   const std::byte* from = src.data + element_offset * e;
-  if (values_ == Values::Fast && dtype == DType::F32) {
+  if (values_ == Values::Fast && (dtype == DType::F32 || dtype == DType::I8)) {
     tile.data = from;
     tile.panel_stride = panel_stride;
     return tile;
@@ -163,13 +196,15 @@ Core::CubeTile Core::load_matrix_b(Buffer& l1, const Gm& src, std::int64_t eleme
   const int rows = transposed ? n : k;
   const int cols = transposed ? k : n;
   check_gm(src, element_offset * e, ((rows - 1) * row_stride + cols) * e);
-  const std::int64_t panel = round_up(k, 16) * 16;
+  const std::int64_t panel = round_up(k, cube_lanes(dtype)) * 16;
   CubeTile tile = loaded(l1, src, dtype, row_stride == cols ? 1 : rows,
                          row_stride == cols ? std::int64_t{rows} * cols : cols, ceil_div(n, 16) * panel);
   tile.panel_stride = panel;
   if (values_ == Values::None) return tile;
   const std::byte* from = src.data + element_offset * e;
-  if (values_ == Values::Fast && dtype != DType::F32) {
+  if (dtype == DType::I8) {
+    to_int8_panels(from, l1.own, k, n, row_stride, transposed);
+  } else if (values_ == Values::Fast && dtype != DType::F32) {
     widened_.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols));
     for (int r = 0; r < rows; ++r)
       widen(from + r * row_stride * e, dtype, widened_.data() + std::int64_t{r} * cols, cols);

@@ -5,8 +5,27 @@
 namespace atc::aicore {
 namespace tile_generic {
 #define FUSED(a, b, c) ((a) * (b) + (c))
+#define WIDEN(p) widen(p)
+#define PAIRS(a, b) pairs(a, b)
+namespace {
+using Wide = std::int16_t __attribute__((vector_size(32)));
+using Sums = std::uint32_t __attribute__((vector_size(32)));
+inline Wide widen(const std::int8_t* p) {
+  Wide w;
+  for (int i = 0; i < 16; ++i) w[i] = p[i];
+  return w;
+}
+inline Sums pairs(Wide a, Wide b) {
+  Sums s;
+  for (int i = 0; i < 8; ++i)
+    s[i] = static_cast<std::uint32_t>(a[2 * i] * b[2 * i] + a[2 * i + 1] * b[2 * i + 1]);
+  return s;
+}
+}  // namespace
 #include "aicore/cube_tile.inc"
 #undef FUSED
+#undef WIDEN
+#undef PAIRS
 }  // namespace tile_generic
 
 const CubeTable& cube_table_generic() { return tile_generic::kTable; }

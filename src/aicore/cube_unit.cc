@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "aicore/core.h"
@@ -14,6 +15,25 @@ bool host_has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_su
 // Rows that lie in the padding read these.
 alignas(64) constexpr float kZeros[16] = {};
 
+// Where Fast mode keeps a panel of L0C: its first element, and elements from one row to the next.
+struct PanelPlace {
+  std::int64_t start = 0;
+  std::int64_t pitch = 16;
+};
+PanelPlace panel_place(AccLayout layout, int m, int panel, int panels) {
+  switch (layout) {
+    case AccLayout::Panels:
+      return {std::int64_t{panel} * m * 16, 16};
+    case AccLayout::Pairs: {
+      const bool single = panel % 2 == 0 && panel + 1 == panels;
+      return {std::int64_t{panel / 2} * m * 32 + panel % 2 * 16, single ? 16 : 32};
+    }
+    case AccLayout::Rows:
+      return {std::int64_t{panel} * 16, std::int64_t{panels} * 16};
+  }
+  return {};
+}
+
 }  // namespace
 
 const CubeTable& cube_table() {
@@ -22,18 +42,23 @@ const CubeTable& cube_table() {
 }
 
 void Core::l1_product(Buffer& l0c, CubeBuffers& l0, const CubeTile& a, const RowMap& rows, const CubeTile& b,
-                      DType dtype, int panels, int k_slice, bool accumulate, bool row_major) {
+                      DType dtype, int panels, int k_slice, bool accumulate, AccLayout layout) {
   const std::int64_t m16 = round_up(rows.rows(), 16);
   ATC_CHECK(m16 * panels * 16 * 4 <= l0c.bytes, "L0C tile of " + std::to_string(m16 * panels * 64) +
                                                     " bytes beyond its buffer of " +
                                                     std::to_string(l0c.bytes));
   if (timing_ || values_ == Values::Literal)
     expand_product(l0c, l0, a, rows, b, dtype, panels, k_slice, accumulate);
-  if (values_ == Values::Fast) fast_product(l0c, a, rows, b, panels, accumulate, row_major);
+  if (values_ != Values::Fast) return;
+  if (dtype == DType::I8)
+    fast_product_int8(l0c, a, rows, b, panels, accumulate, layout);
+  else
+    fast_product(l0c, a, rows, b, panels, accumulate, layout);
+  l0c.data = l0c.own;
 }
 
 void Core::fast_product(Buffer& l0c, const CubeTile& a, const RowMap& map, const CubeTile& b, int panels,
-                        bool accumulate, bool row_major) {
+                        bool accumulate, AccLayout layout) {
   const int taps = map.taps();
   const int steps = map.k1 * taps;
   const int m = map.rows();
@@ -49,8 +74,6 @@ void Core::fast_product(Buffer& l0c, const CubeTile& a, const RowMap& map, const
 
   const float* base = reinterpret_cast<const float*>(a.data);
   float* c = reinterpret_cast<float*>(l0c.own);
-  const std::int64_t c_row = row_major ? std::int64_t{panels} * 16 : 16;
-  const std::int64_t c_panel = row_major ? 16 : std::int64_t{m} * 16;
   const CubeTable& table = cube_table();
 
   TileArgs args;
@@ -58,7 +81,6 @@ void Core::fast_product(Buffer& l0c, const CubeTile& a, const RowMap& map, const
   args.k = step_k_.data();
   args.b_offset = step_b_.data();
   args.steps = steps;
-  args.c_row_stride = c_row;
   args.accumulate = accumulate;
 
   // Even groups: 49 rows are 4 groups of 6 and 5 of 5, not 8 of 6 and a slow single row.
@@ -88,40 +110,105 @@ void Core::fast_product(Buffer& l0c, const CubeTile& a, const RowMap& map, const
       }
     }
     int panel = 0;
-    if (count <= 2) {
+    if (count <= 2 && layout != AccLayout::Pairs) {
       const int step = kWidePanels[count];
+      const std::int64_t c_panel =
+          panel_place(layout, m, 1, panels).start - panel_place(layout, m, 0, panels).start;
       for (; panel + step <= panels; panel += step) {
+        const PanelPlace place = panel_place(layout, m, panel, panels);
         args.b = reinterpret_cast<const float*>(b.data) + panel * b.panel_stride;
-        args.c = c + r0 * c_row + panel * c_panel;
+        args.c = c + place.start + r0 * place.pitch;
+        args.c_row_stride = place.pitch;
         table.wide[count](args, b.panel_stride, c_panel);
       }
     }
     for (; panel < panels; ++panel) {
+      const PanelPlace place = panel_place(layout, m, panel, panels);
       args.b = reinterpret_cast<const float*>(b.data) + panel * b.panel_stride;
-      args.c = c + r0 * c_row + panel * c_panel;
+      args.c = c + place.start + r0 * place.pitch;
+      args.c_row_stride = place.pitch;
       table.tile[count](args);
     }
     r0 = r1;
   }
-  l0c.data = l0c.own;
+}
+
+void Core::fast_product_int8(Buffer& l0c, const CubeTile& a, const RowMap& map, const CubeTile& b, int panels,
+                             bool accumulate, AccLayout layout) {
+  constexpr int kLanes = cube_lanes(DType::I8);
+  const int taps = map.taps();
+  const int steps = map.k1 * taps;
+  const int m = map.rows();
+  step_k_.resize(static_cast<std::size_t>(steps));
+  step_b_.resize(static_cast<std::size_t>(steps));
+  for (int k1 = 0, s = 0; k1 < map.k1; ++k1)
+    for (int t = 0; t < taps; ++t, ++s) {
+      const int valid = k1 + 1 == map.k1 ? map.k_last : kLanes;
+      step_k_[static_cast<std::size_t>(s)] = static_cast<std::uint8_t>((valid + 1) / 2);
+      step_b_[static_cast<std::size_t>(s)] =
+          (k1 * map.b_k1_stride + map.b_tap[static_cast<std::size_t>(t)]) * kLanes * 16;
+    }
+  int8_row_pointers_.resize(static_cast<std::size_t>(steps) * kTileRows);
+  std::array<std::int16_t, kLanes> padding;
+  padding.fill(static_cast<std::int16_t>(map.pad));
+
+  const std::int16_t* base = reinterpret_cast<const std::int16_t*>(a.data);
+  std::int32_t* c = reinterpret_cast<std::int32_t*>(l0c.own);
+  const CubeTable& table = cube_table();
+  Int8TileArgs args;
+  args.a = int8_row_pointers_.data();
+  args.pairs = step_k_.data();
+  args.b_offset = step_b_.data();
+  args.steps = steps;
+  args.accumulate = accumulate;
+
+  const int groups = static_cast<int>(ceil_div(m, kTileRows));
+  for (int g = 0, r0 = 0; g < groups; ++g) {
+    const int r1 = static_cast<int>(std::int64_t{m} * (g + 1) / groups);
+    const int count = r1 - r0;
+    const std::size_t first_row = static_cast<std::size_t>(r0);
+    const std::int16_t** p = int8_row_pointers_.data();
+    for (int k1 = 0; k1 < map.k1; ++k1)
+      for (int t = 0; t < taps; ++t) {
+        const std::size_t ti = static_cast<std::size_t>(t);
+        const std::int64_t offset = k1 * map.k1_stride + map.tap_offset[ti];
+        for (int r = 0; r < count; ++r) {
+          const std::size_t ri = first_row + static_cast<std::size_t>(r);
+          const bool inside =
+              map.row_h.empty() ||
+              (static_cast<unsigned>(map.row_h[ri] + map.tap_h[ti]) < static_cast<unsigned>(map.height) &&
+               static_cast<unsigned>(map.row_w[ri] + map.tap_w[ti]) < static_cast<unsigned>(map.width));
+          *p++ = inside ? base + (offset + map.base[ri]) : padding.data();
+        }
+      }
+    for (int panel = 0; panel < panels; ++panel) {
+      const PanelPlace place = panel_place(layout, m, panel, panels);
+      args.b = reinterpret_cast<const std::int8_t*>(b.data) + panel * b.panel_stride;
+      args.c = c + place.start + r0 * place.pitch;
+      args.c_row_stride = place.pitch;
+      table.int8_tile[count](args);
+    }
+    r0 = r1;
+  }
 }
 
 void Core::fixpipe(Buffer& ub, Buffer& l0c, int m, int row0, int rows, int panel, int panels,
-                   bool row_major) {
-  const std::int64_t width = row_major ? std::int64_t{panels} * 16 : 16;
+                   AccLayout layout) {
+  const PanelPlace place = panel_place(layout, m, panel, panels);
+  const std::int64_t width = place.pitch;
+  ATC_CHECK(width == 16 || layout == AccLayout::Rows || panel % 2 == 0, "Fixpipe of half a pair");
   const std::int64_t bytes = rows * width * 4;
   ATC_CHECK(bytes <= ub.bytes, "Fixpipe of " + std::to_string(bytes) + " bytes beyond its UB buffer of " +
                                    std::to_string(ub.bytes));
   if (values_ == Values::Fast) {
-    const std::int64_t from = row_major ? row0 * width : (std::int64_t{panel} * m + row0) * 16;
-    ub.data = l0c.own + from * 4;
+    ub.data = l0c.own + (place.start + row0 * width) * 4;
     ub.pending = nullptr;
   } else if (values_ == Values::Literal) {
     ub.data = ub.own;
     const float* src = reinterpret_cast<const float*>(l0c.own);
     float* dst = reinterpret_cast<float*>(ub.own);
     const std::int64_t m16 = round_up(m, 16);
-    const int first = row_major ? 0 : panel, last = row_major ? panels : panel + 1;
+    const int first = layout == AccLayout::Rows ? 0 : panel, last = first + static_cast<int>(width / 16);
     for (int p = first; p < last; ++p)
       for (int r = 0; r < rows; ++r)
         std::memcpy(dst + r * width + std::int64_t{p - first} * 16, src + (p * m16 + row0 + r) * 16, 64);

@@ -44,12 +44,13 @@ class ConvKernel final : public PreparedKernel {
     std::vector<TileAddress> at;
     Block(Core& core, const ConvTiling& t, const TileProgram& program, std::int64_t e)
         : cube(core, t.tile, static_cast<int>(e)),
-          epilogue(program, core, t.ub_rows, 16),
+          epilogue(program, core, t.ub_rows, t.epilogue_lanes()),
           at(t.spec.epilogue_operands.size()) {
       for (int i = 0; i < 2; ++i) {
         l1a[i] = &core.alloc(Memory::L1, t.k_chunk * t.patch_elements * e);
-        l1b[i] = &core.alloc(Memory::L1, t.tile.panels * t.k_chunk * t.tap_span * 256 * e);
-        ub[i] = &core.alloc(Memory::UB, t.ub_rows * 64);
+        l1b[i] = &core.alloc(
+            Memory::L1, t.tile.panels * t.k_chunk * t.tap_span * 16 * fractal_row_bytes(static_cast<int>(e)));
+        ub[i] = &core.alloc(Memory::UB, t.ub_rows * t.epilogue_lanes() * 4);
       }
     }
   };
@@ -57,11 +58,13 @@ class ConvKernel final : public PreparedKernel {
   void run_tile(Core& core, std::span<const aicore::Gm> operands, Block& block, const ConvTile& c) const {
     const ConvSpec& s = t_.spec;
     const ConvPhase& phase = s.phases[c.phase];
-    const std::int64_t plane = s.in[1] * s.in[2] * 16;
+    const int lanes = aicore::cube_lanes(dtype_);
+    const std::int64_t plane = s.in[1] * s.in[2] * lanes;
     aicore::RowMap& map = block.map;
     Patch patch = patch_of(core, c, phase.taps);
     if (!t_.tap_patches) map_rows(map, c, patch);
     map.b_k1_stride = t_.tap_span;
+    map.pad = static_cast<int>(s.pad);
 
     Buffer& l0c = block.cube.take_l0c();
     const std::int64_t in0 = (c.batch * s.groups * s.k1 + c.group * s.k1) * s.in[0] * plane;
@@ -73,8 +76,9 @@ class ConvKernel final : public PreparedKernel {
       while (t1 < phase.taps.size() && phase.taps[t1].shift[0] == shift_d) ++t1;
       const std::int64_t d = c.depth * s.in_stride[0] + shift_d;
       const bool inside = d >= 0 && d < s.in[0];
-      // When every depth lies in the padding the last group still runs, on rows that are all padding.
-      if (!inside && (accumulate || t1 < phase.taps.size())) {
+      // When every depth lies in the padding the last group still runs, on rows that are all padding; padding
+      // that is not zero always counts.
+      if (!inside && s.pad == 0 && (accumulate || t1 < phase.taps.size())) {
         t0 = t1;
         continue;
       }
@@ -82,7 +86,7 @@ class ConvKernel final : public PreparedKernel {
         const std::int64_t k = std::min<std::int64_t>(t_.k_chunk, s.k1 - k0);
         const std::int64_t offset = in0 + (k0 * s.in[0] + (inside ? d : 0)) * plane;
         map.k1 = static_cast<int>(k);
-        map.k_last = static_cast<int>(k0 + k == s.k1 ? s.k_last : 16);
+        map.k_last = static_cast<int>(k0 + k == s.k1 ? s.k_last : lanes);
         Core::CubeTile a;
         if (!t_.tap_patches) a = load_patch(core, *block.l1a[block.turn], operands[0], offset, patch, k);
         for (std::size_t first = t0; first < t1; block.b_turn ^= 1) {
@@ -98,12 +102,12 @@ class ConvKernel final : public PreparedKernel {
           const std::int64_t tap0 = t_.tap_span == s.taps ? 0 : part.front().index;
           const std::int64_t span = t_.tap_span == s.taps ? s.taps : part.back().index - tap0 + 1;
           set_taps(map, part, tap0, patch.pitch, inside);
-          const Core::CubeTile w =
-              core.load_panels(*block.l1b[block.b_turn], operands[1],
-                               ((c.group * s.n1 + c.panel0) * fractals + k0 * s.taps + tap0) * 256, dtype_,
-                               static_cast<int>(c.panels), (k - 1) * s.taps + span, fractals * 256);
+          const Core::CubeTile w = core.load_panels(
+              *block.l1b[block.b_turn], operands[1],
+              ((c.group * s.n1 + c.panel0) * fractals + k0 * s.taps + tap0) * lanes * 16, dtype_,
+              static_cast<int>(c.panels), (k - 1) * s.taps + span, fractals * lanes * 16);
           core.l1_product(l0c, block.cube.l0, a, map, w, dtype_, static_cast<int>(c.panels), t_.tile.k_slice,
-                          accumulate, false);
+                          accumulate, t_.acc_layout());
           accumulate = true;
           first = end;
         }
@@ -145,7 +149,8 @@ class ConvKernel final : public PreparedKernel {
     } else {
       p.columns = width;
     }
-    p.pitch = t_.part_rows ? core.plane_pitch(dtype_, p.columns * 16, width * 16) : width * 16;
+    const int lanes = aicore::cube_lanes(dtype_);
+    p.pitch = t_.part_rows ? core.plane_pitch(dtype_, p.columns * lanes, width * lanes) : width * lanes;
     return p;
   }
 
@@ -161,7 +166,7 @@ class ConvKernel final : public PreparedKernel {
       const std::int64_t w = pixel % phase.count[2] * t_.spec.in_stride[2] - patch.column;
       map.row_h[r] = static_cast<int>(h);
       map.row_w[r] = static_cast<int>(w);
-      map.base[r] = h * patch.pitch + w * 16;
+      map.base[r] = h * patch.pitch + w * aicore::cube_lanes(dtype_);
     }
     map.height = static_cast<int>(patch.rows);
     map.width = static_cast<int>(patch.columns);
@@ -170,14 +175,15 @@ class ConvKernel final : public PreparedKernel {
   /// k C1 blocks of a patch to L1; `plane` is where the first one's depth plane begins.
   Core::CubeTile load_patch(Core& core, Buffer& l1, const aicore::Gm& input, std::int64_t plane,
                             const Patch& p, std::int64_t k) const {
-    const std::int64_t width = t_.spec.in[2];
-    const std::int64_t offset = plane + (p.row * width + p.column) * 16;
-    const std::int64_t block = t_.spec.in[0] * t_.spec.in[1] * width * 16;
+    const int lanes = aicore::cube_lanes(dtype_);
+    const std::int64_t width = t_.spec.in[2] * lanes;
+    const std::int64_t offset = plane + p.row * width + p.column * lanes;
+    const std::int64_t block = t_.spec.in[0] * t_.spec.in[1] * width;
     if (t_.part_rows)
-      return core.load_plane(l1, input, offset, dtype_, static_cast<int>(k), p.rows, p.columns * 16,
-                             width * 16, block);
-    return core.load_plane(l1, input, offset, dtype_, static_cast<int>(k), 1, p.rows * width * 16,
-                           p.rows * width * 16, block);
+      return core.load_plane(l1, input, offset, dtype_, static_cast<int>(k), p.rows, p.columns * lanes, width,
+                             block);
+    return core.load_plane(l1, input, offset, dtype_, static_cast<int>(k), 1, p.rows * width, p.rows * width,
+                           block);
   }
 
   /// The end of the taps from `first`, before `limit`, that the weights in L1 reach. Taps of one depth are
@@ -197,18 +203,20 @@ class ConvKernel final : public PreparedKernel {
     for (const ConvTap& tap : part) {
       map.tap_h.push_back(inside ? static_cast<int>(tap.shift[1]) : static_cast<int>(-2 * kFar));
       map.tap_w.push_back(static_cast<int>(tap.shift[2]));
-      map.tap_offset.push_back(tap.shift[1] * pitch + tap.shift[2] * 16);
+      map.tap_offset.push_back(tap.shift[1] * pitch + tap.shift[2] * aicore::cube_lanes(dtype_));
       map.b_tap.push_back(tap.index - tap0);
     }
   }
 
-  // Panel by panel; pixels in runs over which every operand's address is linear.
+  // Panel by panel, or in pairs of them; pixels in runs over which every operand's address is linear.
   void write_out(Core& core, std::span<const aicore::Gm> operands, Block& block, const ConvTile& c,
                  Buffer& l0c) const {
     const ConvSpec& s = t_.spec;
     const ConvPhase& phase = s.phases[c.phase];
     std::vector<TileAddress>& at = block.at;
-    for (std::int64_t p = 0; p < c.panels; ++p)
+    std::int64_t width = 1;
+    for (std::int64_t p = 0; p < c.panels; p += width) {
+      width = t_.pairs && p + 1 < c.panels ? 2 : 1;
       for (std::int64_t done = 0; done < c.pixels;) {
         const std::int64_t pixel = c.first_pixel + done;
         const std::int64_t h = pixel / phase.count[2], w = pixel % phase.count[2];
@@ -216,7 +224,7 @@ class ConvKernel final : public PreparedKernel {
         run = std::min(run, t_.ub_rows);
         for (std::size_t k = 0; k < at.size(); ++k) {
           const ConvAddress& a = s.epilogue_operands[k];
-          at[k] = {a.offset + c.batch * a.n + (c.group * s.n1 + c.panel0 + p) * a.c1 +
+          at[k] = {a.offset + c.batch * a.n + a.panel(c.group * s.n1 + c.panel0 + p) +
                        (phase.start[0] + c.depth * phase.step[0]) * a.d +
                        (phase.start[1] + h * phase.step[1]) * a.h +
                        (phase.start[2] + w * phase.step[2]) * a.w,
@@ -225,10 +233,11 @@ class ConvKernel final : public PreparedKernel {
         Buffer& ub = *block.ub[block.ub_turn];
         block.ub_turn ^= 1;
         core.fixpipe(ub, l0c, static_cast<int>(c.pixels), static_cast<int>(done), static_cast<int>(run),
-                     static_cast<int>(p), static_cast<int>(c.panels), false);
-        epilogue_.run(core, block.epilogue, operands, at, run, 16, &ub);
+                     static_cast<int>(p), static_cast<int>(c.panels), t_.acc_layout());
+        epilogue_.run(core, block.epilogue, operands, at, run, width * 16, &ub);
         done += run;
       }
+    }
   }
 
   static constexpr std::int64_t kFar = 1 << 28;  // a row displacement that is always outside

@@ -8,9 +8,14 @@
 namespace atc::kernels {
 
 /// How an operand of a convolution's epilogue is addressed at output (n, c1, d, h, w, lane), in elements.
+/// `c0` lanes make a block of channels: 16, or 32 for 8-bit types, whose blocks are two panels of the cube.
 struct ConvAddress {
   std::int64_t offset = 0;
   std::int64_t n = 0, c1 = 0, d = 0, h = 0, w = 0, lane = 0;
+  std::int64_t c0 = 16;
+
+  /// Where panel `p` of 16 channels starts.
+  std::int64_t panel(std::int64_t p) const { return c0 == 32 ? p / 2 * c1 + p % 2 * 16 * lane : p * c1; }
 };
 
 /// One weight tap as output phase (see ConvPhase) reads it: input = i * in_stride + displacement.
@@ -28,15 +33,16 @@ struct ConvPhase {
   std::vector<ConvTap> taps;
 };
 
-/// A convolution on NC1HWC0 tensors, accumulated in f32.
-/// Operand 0: input [N][C1][D][H][W][16]; operand 1: weights [groups * n1][k1 * taps][16 k][16 n]; the
-/// epilogue's operand k is task operand k + 2, its Acc is the convolution, and its stores make the outputs.
-/// Missing spatial axes have extent 1.
+/// A convolution on NC1HWC0 tensors, accumulated in f32, of int8 in i32.
+/// Operand 0: input [N][C1][D][H][W][C0]; operand 1: weights [groups * n1][k1 * taps][16 k][16 n], of int8
+/// [..][16][16 n][2 k]; the epilogue's operand k is task operand k + 2, its Acc is the convolution, and its
+/// stores make the outputs. Missing spatial axes have extent 1. C0 is 16, of int8 32.
 struct ConvSpec {
   std::int64_t batch = 1, groups = 1;
   std::int64_t k1 = 1;                         ///< C1 blocks of one group's input
   std::int64_t k_last = 16;                    ///< valid channels in the last of them
-  std::int64_t n1 = 1;                         ///< C1 blocks of one group's output
+  std::int64_t n1 = 1;                         ///< panels of 16 channels of one group's output
+  std::int64_t pad = 0;                        ///< what padding holds; other than 0 for int8 only
   std::int64_t taps = 1;                       ///< KD * KH * KW
   std::array<std::int64_t, 3> in = {1, 1, 1};  ///< input D, H, W
   std::array<std::int64_t, 3> in_stride = {1, 1, 1};
@@ -45,7 +51,7 @@ struct ConvSpec {
   VectorProgram epilogue;
 };
 
-/// Input and weights are of one dtype: f32, f16 or bf16.
+/// Input and weights are of one dtype: f32, f16, bf16 or int8 (the program's Acc is then I32).
 StatusOr<Task> make_conv_task(const ConvSpec& spec, std::vector<Operand> operands, const soc::Chip& chip);
 
 }  // namespace atc::kernels

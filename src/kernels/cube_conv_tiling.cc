@@ -18,7 +18,7 @@ void io_three(Archive& ar, std::array<std::int64_t, 3>& a) {
 template <class Archive>
 void io_tiling(Archive& ar, ConvTiling& t) {
   ConvSpec& s = t.spec;
-  for (std::int64_t* v : {&s.batch, &s.groups, &s.k1, &s.k_last, &s.n1, &s.taps, &t.k_chunk,
+  for (std::int64_t* v : {&s.batch, &s.groups, &s.k1, &s.k_last, &s.n1, &s.pad, &s.taps, &t.k_chunk,
                           &t.patch_elements, &t.ub_rows, &t.tap_span})
     ar.io(*v);
   io_three(ar, s.in);
@@ -33,13 +33,14 @@ void io_tiling(Archive& ar, ConvTiling& t) {
     });
   });
   io_list(ar, s.epilogue_operands, [](auto& a, ConvAddress& x) {
-    for (std::int64_t* v : {&x.offset, &x.n, &x.c1, &x.d, &x.h, &x.w, &x.lane}) a.io(*v);
+    for (std::int64_t* v : {&x.offset, &x.n, &x.c1, &x.d, &x.h, &x.w, &x.lane, &x.c0}) a.io(*v);
   });
   io_program(ar, s.epilogue);
   ar.io(t.tile.m);
   ar.io(t.tile.panels);
   ar.io(t.tile.k_slice);
   ar.io(t.whole_plane);
+  ar.io(t.pairs);
   ar.io(t.part_rows);
   ar.io(t.tap_patches);
 }
@@ -48,7 +49,7 @@ bool by_depth_and_index(const ConvTap& a, const ConvTap& b) {
   return std::pair(a.shift[0], a.index) < std::pair(b.shift[0], b.index);
 }
 
-// Elements of one C1 block that `pixels` consecutive pixels of a phase need at most.
+// Pixels of one C1 block that `pixels` consecutive pixels of a phase need at most.
 std::int64_t patch_of(const ConvSpec& s, const ConvPhase& p, std::int64_t pixels) {
   const std::int64_t plane = p.count[1] * p.count[2];
   const std::int64_t rows =
@@ -59,13 +60,13 @@ std::int64_t patch_of(const ConvSpec& s, const ConvPhase& p, std::int64_t pixels
     high = std::max(high, t.shift[1]);
   }
   const std::int64_t needed = (std::max<std::int64_t>(rows, 1) - 1) * s.in_stride[1] + (high - low) + 1;
-  return std::min(needed, s.in[1]) * s.in[2] * 16;
+  return std::min(needed, s.in[1]) * s.in[2];
 }
 
 // The same for consecutive pixels of one output row, of which only the columns that `taps` need are loaded.
 std::int64_t row_patch_of(const ConvSpec& s, const ConvPhase& p, std::span<const ConvTap> taps,
                           std::int64_t pixels) {
-  std::int64_t elements = 16;
+  std::int64_t elements = 1;
   for (const std::size_t axis : {1U, 2U}) {
     const auto [low, high] = std::minmax_element(
         taps.begin(), taps.end(),
@@ -88,13 +89,13 @@ std::int64_t part_patch_of(const ConvSpec& s, const ConvPhase& p, std::int64_t p
   return most;
 }
 
-std::int64_t largest_patch(const ConvTiling& t) {
+std::int64_t largest_patch(const ConvTiling& t, int e) {
   std::int64_t most = 0;
   for (const ConvPhase& p : t.spec.phases)
     most = std::max(most, t.tap_patches ? part_patch_of(t.spec, p, t.tile.m, t.tap_span)
                           : t.part_rows ? row_patch_of(t.spec, p, p.taps, t.tile.m)
                                         : patch_of(t.spec, p, t.tile.m));
-  return most;
+  return most * (fractal_row_bytes(e) / e);
 }
 
 // Candidate tile heights: whole output rows where they fit, parts of a row else; tiny ones for strides of
@@ -124,20 +125,20 @@ enum class Cut { Nothing, Rows, Taps, RowsAndTaps, Patches };
 bool fit_l1(ConvTiling& c, int e, Cut cut, const soc::Chip& chip) {
   const ConvSpec& s = c.spec;
   const std::int64_t room = (chip.l1 - 1024) / 2;  // two of each
-  const std::int64_t tap_bytes = std::int64_t{c.tile.panels} * 256 * e;
+  const std::int64_t tap_bytes = std::int64_t{c.tile.panels} * 16 * fractal_row_bytes(e);
   auto patch = [&] { return round_up(c.patch_elements * e, 32); };
   c.part_rows = cut == Cut::Rows || cut == Cut::RowsAndTaps || cut == Cut::Patches;
   c.tap_patches = cut == Cut::Patches;
   c.k_chunk = 1;
   if (c.tap_patches) {
     for (c.tap_span = s.taps - 1; c.tap_span >= 1; c.tap_span /= 2) {
-      c.patch_elements = largest_patch(c);
+      c.patch_elements = largest_patch(c, e);
       if (patch() + c.tap_span * tap_bytes <= room) return true;
     }
     return false;
   }
   c.tap_span = s.taps;
-  c.patch_elements = largest_patch(c);
+  c.patch_elements = largest_patch(c, e);
   c.k_chunk = std::min(s.k1, room / (patch() + s.taps * tap_bytes));
   if (c.k_chunk >= 1) return true;
   c.k_chunk = 1;
@@ -153,20 +154,23 @@ bool choose_tile(ConvTiling& t, const TileProgram& epilogue, int e, Cut cut, con
   for (int m : candidate_pixels(s, cut == Cut::Patches)) {
     for (int panels : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32}) {
       if (panels > 1 && panels > s.n1) break;
+      if (t.pairs && panels % 2 != 0 && panels < s.n1) continue;
       ConvTiling c = t;
       c.tile = {m, panels,
                 static_cast<int>(std::min<std::int64_t>(max_k_slice(m, panels, e, chip), s.k1 * s.taps))};
       if (c.tile.k_slice < 1) continue;
       if (!fit_l1(c, e, cut, chip)) continue;
       c.ub_rows = m;
-      auto ub = [&](std::int64_t rows) { return epilogue.ub_bytes(rows, 16) + rows * 128 + 256; };
+      auto ub = [&](std::int64_t rows) {
+        return epilogue.ub_bytes(rows, t.epilogue_lanes()) + rows * t.epilogue_lanes() * 8 + 256;
+      };
       while (c.ub_rows > 1 && ub(c.ub_rows) > chip.ub) c.ub_rows = (c.ub_rows + 1) / 2;
       if (ub(c.ub_rows) > chip.ub) continue;
       const std::int64_t waves = ceil_div(c.tiles(), chip.cube_blocks());
       const std::int64_t k = s.k1 * static_cast<std::int64_t>(s.phases.front().taps.size());
       const std::int64_t cycles =
           waves * tile_cycles(c.tile, k, s.k1 * c.patch_elements * e,
-                              std::int64_t{panels} * s.k1 * s.taps * 256 * e, e, chip);
+                              std::int64_t{panels} * s.k1 * s.taps * 16 * fractal_row_bytes(e), e, chip);
       if (best < 0 || cycles < best) {
         best = cycles;
         chosen = c;
@@ -175,6 +179,22 @@ bool choose_tile(ConvTiling& t, const TileProgram& epilogue, int e, Cut cut, con
   }
   if (best >= 0) t = chosen;
   return best >= 0;
+}
+
+// Two panels at once: whole pairs in each tile, and every operand has both side by side. Operands without a
+// plane (a value for each channel) do whatever their blocks are.
+bool takes_pairs(const ConvSpec& s, int panels) {
+  if (s.groups > 1 && s.n1 % 2 != 0) return false;
+  if (panels % 2 != 0 && panels < s.n1) return false;
+  return std::all_of(s.epilogue_operands.begin(), s.epilogue_operands.end(), [](const ConvAddress& a) {
+    const bool per_channel = a.n == 0 && a.d == 0 && a.h == 0 && a.w == 0 && (a.lane == 0 || a.c1 == a.c0);
+    return a.c0 == 32 || per_channel;
+  });
+}
+
+bool has_wide_blocks(const ConvSpec& s) {
+  return std::any_of(s.epilogue_operands.begin(), s.epilogue_operands.end(),
+                     [](const ConvAddress& a) { return a.c0 == 32; });
 }
 
 bool linear_over_plane(const ConvSpec& s) {
@@ -234,7 +254,7 @@ StatusOr<TileProgram> conv_epilogue(const ConvTiling& t, const std::vector<Opera
     // Pixels are rows of 16 lanes; a tile of one pixel is a plane of one pixel.
     const bool one_pixel =
         t.spec.phases[0].count[1] * t.spec.phases[0].count[2] == 1 && t.spec.phases.size() == 1;
-    lanes.push_back(lanes_of(a.w, a.lane, one_pixel ? 1 : 2, 16));
+    lanes.push_back(lanes_of(a.w, a.lane, one_pixel ? 1 : 2, t.epilogue_lanes()));
     dtypes.push_back(operands[k + 2].dtype);
   }
   return TileProgram::create(t.spec.epilogue, std::move(lanes), std::move(dtypes), ReduceMode::None);
@@ -247,17 +267,21 @@ Status unpack_conv(const Task& task, ConvTiling& t) {
   const ConvSpec& s = t.spec;
   if (task.operands.size() != s.epilogue_operands.size() + 2) return bad_params(kName, "operand count");
   const DType dtype = task.operands[0].dtype;
-  if ((dtype != DType::F32 && dtype != DType::F16 && dtype != DType::BF16) || task.operands[1].dtype != dtype)
-    return bad_params(kName, "the cube does not take these operands");
+  ATC_TRY(check_cube_operands(task, s.epilogue, kName));
   constexpr std::int64_t kLimit = 1 << 24;
   auto legal = [](std::int64_t v) { return v >= 1 && v <= kLimit; };
   for (std::int64_t d : {s.batch, s.groups, s.k1, s.n1, s.taps, s.in[0], s.in[1], s.in[2], s.in_stride[0],
                          s.in_stride[1], s.in_stride[2], std::int64_t{t.tile.m}, std::int64_t{t.tile.panels},
                          std::int64_t{t.tile.k_slice}, t.k_chunk, t.ub_rows, t.tap_span})
     if (!legal(d)) return bad_params(kName, "extent out of range");
-  if (s.k_last < 1 || s.k_last > 16 || t.tile.m > 4096 || t.tile.panels > 4096 || t.patch_elements < 1 ||
-      t.patch_elements > kLimit || s.phases.empty() || s.phases.size() > 4096)
+  if (s.k_last < 1 || s.k_last > aicore::cube_lanes(dtype) || t.tile.m > 4096 || t.tile.panels > 4096 ||
+      t.patch_elements < 1 || t.patch_elements > kLimit || s.phases.empty() || s.phases.size() > 4096)
     return bad_params(kName, "tile out of range");
+  if (s.pad != 0 && (dtype != DType::I8 || s.pad < -128 || s.pad > 127))
+    return bad_params(kName, "padding out of range");
+  for (const ConvAddress& a : s.epilogue_operands)
+    if (a.c0 != 16 && a.c0 != 32) return bad_params(kName, "blocks of channels are 16 or 32");
+  if (t.pairs && !takes_pairs(s, t.tile.panels)) return bad_params(kName, "tiles of half pairs");
   if (t.tap_span > s.taps || (t.tap_span < s.taps && t.k_chunk != 1))
     return bad_params(kName, "taps out of range");
   if (t.tap_patches && (!t.part_rows || t.tap_span == s.taps)) return bad_params(kName, "taps out of range");
@@ -296,6 +320,7 @@ StatusOr<Task> make_conv_task(const ConvSpec& spec, std::vector<Operand> operand
   t.spec = spec;
   for (ConvPhase& p : t.spec.phases) std::sort(p.taps.begin(), p.taps.end(), by_depth_and_index);
   t.whole_plane = linear_over_plane(t.spec);
+  t.pairs = has_wide_blocks(t.spec) && takes_pairs(t.spec, 2);
   ATC_ASSIGN(TileProgram epilogue, conv_epilogue(t, operands));
   const int e = bit_width(operands[0].dtype) / 8;
   bool found = false;

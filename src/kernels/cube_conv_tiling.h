@@ -23,9 +23,14 @@ struct ConvTiling {
   std::int64_t ub_rows = 1;         ///< pixels of the epilogue at once
   std::int64_t tap_span = 1;  ///< taps of the weights in L1 at once; below spec.taps only with one C1 block
   bool whole_plane = true;    ///< epilogue addresses are linear over a whole plane, not only a row
+  bool pairs = false;         ///< the epilogue takes two panels at once: the blocks of its 8-bit operands
   bool part_rows = false;     ///< a tile is part of one output row, and L1 has only the columns it needs
   bool tap_patches = false;   ///< with part_rows: L1 has only what one part of the taps touches
 
+  std::int64_t epilogue_lanes() const { return pairs ? 32 : 16; }
+  aicore::AccLayout acc_layout() const {
+    return pairs ? aicore::AccLayout::Pairs : aicore::AccLayout::Panels;
+  }
   std::int64_t panel_tiles() const { return ceil_div(spec.n1, std::int64_t{tile.panels}); }
   std::int64_t phase_tiles(const ConvPhase& p) const {
     return spec.batch * spec.groups * p.count[0] * pixel_tiles(p) * panel_tiles();

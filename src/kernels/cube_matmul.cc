@@ -85,14 +85,15 @@ class MatMulKernel final : public PreparedKernel {
            std::int64_t last) const override {
     const MatMulSpec& s = t_.spec;
     const std::int64_t e = bit_width(dtype_) / 8;
+    const int lanes = aicore::cube_lanes(dtype_);
     const std::int64_t n_tile = std::int64_t{t_.tile.panels} * 16;
     CubeBlock block(core, t_.tile, static_cast<int>(e));
     Buffer* l1a[2];
     Buffer* l1b[2];
     Buffer* ub[2];
     for (int i = 0; i < 2; ++i) {
-      l1a[i] = &core.alloc(Memory::L1, t_.tile.m * std::int64_t{t_.k_chunk} * 16 * e);
-      l1b[i] = &core.alloc(Memory::L1, t_.tile.panels * std::int64_t{t_.k_chunk} * 256 * e);
+      l1a[i] = &core.alloc(Memory::L1, t_.tile.m * std::int64_t{t_.k_chunk} * lanes * e);
+      l1b[i] = &core.alloc(Memory::L1, t_.tile.panels * std::int64_t{t_.k_chunk} * lanes * 16 * e);
       ub[i] = &core.alloc(Memory::UB, t_.ub_rows * n_tile * 4);
     }
     Buffer& dense = core.alloc(Memory::UB, s.n % 16 == 0 ? 32 : t_.ub_rows * n_tile * 4);
@@ -126,7 +127,7 @@ class MatMulKernel final : public PreparedKernel {
       }
 
       Buffer& l0c = block.take_l0c();
-      const std::int64_t k_step = std::int64_t{t_.k_chunk} * 16;
+      const std::int64_t k_step = std::int64_t{t_.k_chunk} * lanes;
       for (std::int64_t k0 = 0; k0 < s.k; k0 += k_step, turn ^= 1) {
         const int k = static_cast<int>(std::min(k_step, s.k - k0));
         const Core::CubeTile a =
@@ -134,16 +135,17 @@ class MatMulKernel final : public PreparedKernel {
         const Core::CubeTile b = load_b(core, *l1b[turn], operands[1], b0, k0, k, n0, n, panels);
         map.base.resize(static_cast<std::size_t>(m));
         for (int r = 0; r < m; ++r) map.base[static_cast<std::size_t>(r)] = r * a.row_stride;
-        map.k1 = static_cast<int>(ceil_div(k, 16));
-        map.k_last = k - (map.k1 - 1) * 16;
+        map.k1 = static_cast<int>(ceil_div(k, lanes));
+        map.k_last = k - (map.k1 - 1) * lanes;
         map.k1_stride = a.k1_stride;
-        core.l1_product(l0c, block.l0, a, map, b, dtype_, panels, t_.tile.k_slice, k0 > 0, true);
+        core.l1_product(l0c, block.l0, a, map, b, dtype_, panels, t_.tile.k_slice, k0 > 0,
+                        aicore::AccLayout::Rows);
       }
 
       for (std::int64_t r0 = 0; r0 < m; r0 += t_.ub_rows, ub_turn ^= 1) {
         const int rows = static_cast<int>(std::min<std::int64_t>(t_.ub_rows, m - r0));
         Buffer* acc = ub[ub_turn];
-        core.fixpipe(*acc, l0c, m, static_cast<int>(r0), rows, 0, panels, true);
+        core.fixpipe(*acc, l0c, m, static_cast<int>(r0), rows, 0, panels, aicore::AccLayout::Rows);
         if (n != panels * 16) {
           core.copy_ub(dense, 0, *acc, 0, 4, rows, n, n, panels * 16, 1);
           acc = &dense;
@@ -165,9 +167,10 @@ class MatMulKernel final : public PreparedKernel {
     const MatMulSpec& s = t_.spec;
     switch (s.b_layout) {
       case MatMulSpec::BLayout::Panels: {
-        const std::int64_t k1 = ceil_div(s.k, 16);
-        return core.load_panels(l1, gm, b0 + (n0 / 16 * k1 + k0 / 16) * 256, dtype_, panels, ceil_div(k, 16),
-                                k1 * 256);
+        const int lanes = aicore::cube_lanes(dtype_);
+        const std::int64_t k1 = ceil_div(s.k, lanes);
+        return core.load_panels(l1, gm, b0 + (n0 / 16 * k1 + k0 / lanes) * lanes * 16, dtype_, panels,
+                                ceil_div(k, lanes), k1 * lanes * 16);
       }
       case MatMulSpec::BLayout::Matrix:
         return core.load_matrix_b(l1, gm, b0 + k0 * s.b.row_stride + n0, dtype_, k, n, s.b.row_stride, false);
@@ -185,7 +188,7 @@ class MatMulKernel final : public PreparedKernel {
 // Every legal tile of a short list of sizes is costed; the cheapest for the slowest core wins.
 bool choose_tile(MatMulTiling& t, const TileProgram& epilogue, int e, const soc::Chip& chip) {
   const MatMulSpec& s = t.spec;
-  const std::int64_t k1 = ceil_div(s.k, 16);
+  const std::int64_t k1 = ceil_div(s.k, e == 1 ? 32 : 16);
   std::int64_t best = -1;
   MatMulTiling chosen = t;
   for (int m : {16, 32, 48, 64, 96, 128, 192, 256, 384, 512}) {
@@ -196,7 +199,8 @@ bool choose_tile(MatMulTiling& t, const TileProgram& epilogue, int e, const soc:
       c.tile = {static_cast<int>(std::min<std::int64_t>(m, s.m)), panels, 0};
       c.tile.k_slice = static_cast<int>(std::min<std::int64_t>(max_k_slice(m, panels, e, chip), k1));
       if (c.tile.k_slice < 1) continue;
-      const std::int64_t per_fractal = (std::int64_t{m} * 16 + std::int64_t{panels} * 256) * e * 2;
+      const std::int64_t per_fractal =
+          (std::int64_t{m} + std::int64_t{panels} * 16) * fractal_row_bytes(e) * 2;
       c.k_chunk = static_cast<int>(std::min(k1, (chip.l1 - 1024) / per_fractal));
       if (c.k_chunk < 1) continue;
       if (c.k_chunk < k1) c.k_chunk = std::max(1, c.k_chunk / c.tile.k_slice * c.tile.k_slice);
@@ -248,8 +252,7 @@ PrepareResult prepare_cube_matmul(const Task& task, const soc::Chip&) {
   if (!r.done()) return bad_params(kName, "they are incomplete");
   if (task.operands.size() != t.spec.epilogue_operands.size() + 2) return bad_params(kName, "operand count");
   const DType dtype = task.operands[0].dtype;
-  if ((dtype != DType::F32 && dtype != DType::F16 && dtype != DType::BF16) || task.operands[1].dtype != dtype)
-    return bad_params(kName, "the cube does not take these operands");
+  ATC_TRY(check_cube_operands(task, t.spec.epilogue, kName));
   constexpr std::int64_t kLimit = std::int64_t{1} << 31;
   for (std::int64_t d : {t.spec.m, t.spec.k, t.spec.n, std::int64_t{t.tile.m}, std::int64_t{t.tile.panels},
                          std::int64_t{t.tile.k_slice}, std::int64_t{t.k_chunk}, t.ub_rows})

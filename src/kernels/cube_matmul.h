@@ -14,14 +14,14 @@ struct MatrixAddress {
   std::int64_t col_stride = 0;  ///< epilogue operands only: 1, or 0 to broadcast
 };
 
-/// C[b, m, n] = epilogue(sum_k A[b, m, k] * B[b, k, n]), accumulated in f32.
+/// C[b, m, n] = epilogue(sum_k A[b, m, k] * B[b, k, n]), accumulated in f32, of int8 in i32.
 /// Operand 0 is A (row-major M x K), operand 1 is B; the epilogue's operand k is task operand k + 2, and the
 /// program's Acc is the product; its stores make the outputs.
 struct MatMulSpec {
   Dims batch;
   std::int64_t m = 0, k = 0, n = 0;
   enum class BLayout : std::uint8_t {
-    Panels,      ///< FRACTAL_Z: [N1][K1][16 k][16 n], batch strides allowed
+    Panels,      ///< FRACTAL_Z: [N1][K1][16 k][16 n] (int8: [N1][K1][16][16 n][2 k]), batch strides allowed
     Matrix,      ///< row-major K x N
     Transposed,  ///< row-major N x K
   } b_layout = BLayout::Panels;
@@ -30,7 +30,7 @@ struct MatMulSpec {
   VectorProgram epilogue;
 };
 
-/// A and B are of one dtype: f32, f16 or bf16.
+/// A and B are of one dtype: f32, f16, bf16 or int8 (the program's Acc is then I32).
 StatusOr<Task> make_matmul_task(const MatMulSpec& spec, std::vector<Operand> operands, const soc::Chip& chip);
 
 }  // namespace atc::kernels

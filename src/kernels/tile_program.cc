@@ -110,8 +110,8 @@ Status TileProgram::analyse() {
         break;
       }
       case VecOp::Acc:
-        if (instr.type != RegType::F32 || mode_ != ReduceMode::None)
-          return bad(i, "accumulators are f32 tiles");
+        if ((instr.type != RegType::F32 && instr.type != RegType::I32) || mode_ != ReduceMode::None)
+          return bad(i, "accumulators are f32 or i32 tiles");
         dst.acc = true;
         dst.lanes = Lanes::Full;
         break;

@@ -33,7 +33,7 @@ void io_tiling(Archive& ar, WindowTiling& t) {
   for (std::int64_t& n : t.out) ar.io(n);
   ar.io(t.epilogue_rows);
   io_list(ar, s.epilogue_operands, [](auto& a, ConvAddress& x) {
-    for (std::int64_t* v : {&x.offset, &x.n, &x.c1, &x.d, &x.h, &x.w, &x.lane}) a.io(*v);
+    for (std::int64_t* v : {&x.offset, &x.n, &x.c1, &x.d, &x.h, &x.w, &x.lane, &x.c0}) a.io(*v);
   });
   io_program(ar, s.epilogue);
 }
@@ -145,7 +145,7 @@ class WindowKernel final : public PreparedKernel {
       const std::int64_t p = pixel / tile.pixels();
       for (std::size_t k = 0; k < block.at.size(); ++k) {
         const ConvAddress& a = s.epilogue_operands[k];
-        block.at[k] = {a.offset + place.batch * a.n + (place.plane + p) * a.c1 + (place.first[0] + d) * a.d +
+        block.at[k] = {a.offset + place.batch * a.n + a.panel(place.plane + p) + (place.first[0] + d) * a.d +
                            (place.first[1] + h) * a.h + (place.first[2] + w) * a.w,
                        a.w, a.lane};
       }

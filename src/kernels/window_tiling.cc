@@ -101,7 +101,7 @@ std::int64_t WindowTiling::linear_run(const aicore::WindowTile& tile) const {
   for (const ConvAddress& a : spec.epilogue_operands) {
     over_h = over_h && (h == 1 || checked_mul(a.w, w) == a.h);
     over_d = over_d && (d == 1 || checked_mul(a.w, w * h) == a.d);
-    over_planes = over_planes && (tile.planes == 1 || checked_mul(a.w, w * h * d) == a.c1);
+    over_planes = over_planes && (tile.planes == 1 || (a.c0 == 16 && checked_mul(a.w, w * h * d) == a.c1));
   }
   if (!over_h) return w;
   if (!over_d) return w * h;
@@ -206,15 +206,21 @@ Status check_window(const WindowTiling& t, const std::vector<Operand>& operands)
   for (std::size_t k = 0; k < s.epilogue_operands.size(); ++k) {
     const ConvAddress& a = s.epilogue_operands[k];
     const Operand& o = operands[base + k];
-    if (!within(o, bytes_of(o.dtype), a.offset, Dims{s.batch, s.c1, d.out, h.out, w.out, 16},
+    if (a.c0 != 16 && a.c0 != 32) return bad_params(kName, "blocks of channels are 16 or 32");
+    // Of blocks of 32 lanes the last may be half used.
+    const std::int64_t lanes = a.c0 == 32 && s.c1 > 1 ? 32 : 16;
+    if (!within(o, bytes_of(o.dtype), a.offset,
+                Dims{s.batch, ceil_div(s.c1, a.c0 / 16), d.out, h.out, w.out, lanes},
                 Dims{a.n, a.c1, a.d, a.h, a.w, a.lane}))
       return bad_params(kName,
                         "the program's operand " + std::to_string(k) + " is smaller than its addresses");
   }
-  for (const VecInstr& i : s.epilogue.code)
+  for (const VecInstr& i : s.epilogue.code) {
+    if (i.op == VecOp::Acc && i.type != RegType::F32) return bad_params(kName, "the accumulator is f32");
     if (i.op == VecOp::Store && i.dst >= 0 && static_cast<std::size_t>(i.dst) < s.epilogue_operands.size() &&
         !operands[base + static_cast<std::size_t>(i.dst)].output)
       return bad_params(kName, "it writes to an input");
+  }
   return {};
 }
 
