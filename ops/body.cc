@@ -22,6 +22,9 @@ bool is_narrow_integer(DType t) {
   return t == DType::I8 || t == DType::U8 || t == DType::I16 || t == DType::U16 || t == DType::U32;
 }
 
+/// Operators whose vector form leaves the output in the range of its dtype.
+bool saturates(const ir::Node& node) { return node.is("QuantizeLinear"); }
+
 bool has_register(const ir::Value* v) {
   return v != nullptr && aicore::reg_type_of(v->type.dtype).has_value();
 }
@@ -62,7 +65,7 @@ StatusOr<std::vector<int>> emit_body(const ir::Graph& body, kernels::VectorProgr
       if (out == nullptr) continue;
       int r = emitter.output(i);
       ATC_CHECK(r >= 0, "the vector form of " + node->label() + " sets no output " + std::to_string(i));
-      if (is_narrow_integer(out->type.dtype))
+      if (is_narrow_integer(out->type.dtype) && !saturates(*node))
         r = program.emit(VecOp::WrapInt, program.type_of(r), r, -1, -1,
                          static_cast<double>(static_cast<int>(out->type.dtype)));
       regs[out] = r;

@@ -18,11 +18,12 @@ kernels::ConvAddress conv_address(const ir::Value* value, const Dims& out_dims) 
   auto stride = [](std::int64_t dim, std::int64_t of, std::int64_t s) { return dim == 1 && of != 1 ? 0 : s; };
   kernels::ConvAddress a;
   a.lane = 1;
-  a.w = stride(spatial[2], out[2], 16);
-  a.h = stride(spatial[1], out[1], spatial[2] * 16);
-  a.d = stride(spatial[0], out[0], spatial[1] * spatial[2] * 16);
-  a.c1 = spatial[0] * spatial[1] * spatial[2] * 16;
-  a.n = dims[0] == 1 ? 0 : a.c1 * ceil_div(dims[1], 16);
+  a.c0 = ir::c0_of(value->type.dtype);
+  a.w = stride(spatial[2], out[2], a.c0);
+  a.h = stride(spatial[1], out[1], spatial[2] * a.c0);
+  a.d = stride(spatial[0], out[0], spatial[1] * spatial[2] * a.c0);
+  a.c1 = spatial[0] * spatial[1] * spatial[2] * a.c0;
+  a.n = dims[0] == 1 ? 0 : a.c1 * ceil_div(dims[1], a.c0);
   return a;
 }
 

@@ -7,7 +7,9 @@ StatusOr<Epilogue> make_epilogue(LowerContext& ctx, std::size_t first_extra) {
   const auto body = node.attrs.get_graph("epilogue");
   ATC_CHECK(body != nullptr, node.label() + " has no epilogue");
   Epilogue e;
-  std::vector<int> regs = {e.program.emit(kernels::VecOp::Acc, kernels::RegType::F32)};
+  const bool integers = body->inputs()[0]->type.dtype == DType::I32;
+  std::vector<int> regs = {
+      e.program.emit(kernels::VecOp::Acc, integers ? kernels::RegType::I32 : kernels::RegType::F32)};
   for (std::size_t i = first_extra; i < node.inputs().size(); ++i) {
     const ir::Value* v = node.input(i);
     regs.push_back(e.program.load(static_cast<int>(e.operands.size()), *aicore::reg_type_of(v->type.dtype)));

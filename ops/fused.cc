@@ -96,8 +96,10 @@ Status lower_fused(LowerContext& ctx) {
     if (v->type.format != ir::Format::ND) format = v->type.format;
 
   const std::map<std::size_t, InputView> views = views_of(node);
+  // Blocks have the lanes of the tensors in them: one number for all (layout saw to it).
+  const DType lanes_of = node.output(0)->type.dtype;
   VectorSpace space;
-  space.dims = ir::storage_dims(format, DType::F32, space_of(node, views));
+  space.dims = ir::storage_dims(format, lanes_of, space_of(node, views));
   std::vector<Operand> operands;
   auto add = [&](const ir::Value* v, Operand operand) -> Status {
     auto strides = strides_in_space(v->type.dims(), v->type.format, v->type.dtype, space.dims, format);

@@ -7,6 +7,7 @@
 // atc::Conv and atc::ConvTranspose: inputs X (NC1HWC0), W (constant, FRACTAL_Z with logical dims O, I per
 // group, kernel), then what the epilogue reads (NC1HWC0, or ND of one element). Attributes are those of the
 // ONNX operator with `pads` and `output` explicit; `group` counts groups of whole C0 blocks.
+// Of int8 X and W the accumulator is i32 and `pad_value` what X holds where it is padded (its zero point).
 namespace atc::ops {
 
 namespace {
@@ -82,8 +83,10 @@ Status lower_conv(LowerContext& ctx) {
   ConvSpec s;
   s.batch = xd[0];
   s.groups = node.attrs.get_int("group", 1);
-  s.k1 = ceil_div(wd[1], 16);
-  s.k_last = wd[1] - (s.k1 - 1) * 16;
+  const std::int64_t c0 = ir::c0_of(x->type.dtype);
+  s.k1 = ceil_div(wd[1], c0);
+  s.k_last = wd[1] - (s.k1 - 1) * c0;
+  s.pad = node.attrs.get_int("pad_value", 0);
   s.n1 = ceil_div(wd[0] / s.groups, 16);
   s.taps = w.kernel[0] * w.kernel[1] * w.kernel[2];
   s.in = three(Dims(xd.begin() + 2, xd.end()), 1);
@@ -119,6 +122,7 @@ void register_fused_conv(Registry& registry) {
                             {"strides", AttrKind::Ints},
                             {"dilations", AttrKind::Ints},
                             {"group", AttrKind::Int},
+                            {"pad_value", AttrKind::Int},
                             {"macs", AttrKind::Int}},
                   .inputs = {2, INT_MAX},
                   .outputs = {1, INT_MAX},

@@ -5,6 +5,7 @@
 
 // atc::MatMul: inputs A [..., M, K], B, then what the epilogue reads. B is a constant packed in FRACTAL_Z
 // (logical N, K), or [..., K, N], or [..., N, K] with attribute trans_b = 1. Ranks are at least 2.
+// Of int8 A and B the accumulator is i32.
 namespace atc::ops {
 
 namespace {

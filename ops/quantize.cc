@@ -8,6 +8,7 @@
 #include "ops/cast_elements.h"
 #include "ops/families.h"
 #include "ops/infer_checks.h"
+#include "ops/vector_emitter.h"
 
 namespace atc::ops {
 
@@ -120,6 +121,47 @@ Status reference_quantize_linear(EvalContext& ctx) {
   return {};
 }
 
+/// The input is one number, known or not.
+bool is_single(const ir::Node& node, std::size_t input) {
+  const ir::Value* v = node.input(input);
+  return v == nullptr || (v->type.is_static() && element_count(v->type.dims()) == 1);
+}
+
+bool is_one(const ir::Value* v) { return v->is_constant() && to_doubles(v->constant())[0] == 1.0; }
+
+constexpr DTypeSet kRegisterTypes = {DType::I8, DType::U8, DType::I16, DType::U16};
+
+/// One scale for the whole tensor: others are written in simpler operators by a pass.
+bool accepts_quantize_linear(const ir::Node& node) {
+  const ir::Value* scale = node.input(1);
+  if (node.attrs.get_int("block_size", 0) != 0 || !is_single(node, 1) || !is_single(node, 2)) return false;
+  if (scale->type.dtype != DType::F32 && scale->type.dtype != DType::F16) return false;
+  const DType division = division_dtype(node, scale->type.dtype);
+  return (division == DType::F32 || division == DType::F16) && is_float(node.input(0)->type.dtype) &&
+         kRegisterTypes.has(node.output(0)->type.dtype);
+}
+
+Status vector_quantize_linear(VectorEmitter& e) {
+  using kernels::RegType;
+  using kernels::VecOp;
+  auto r = e.input(0);
+  if (!is_one(e.node().input(1))) r = e.binary(VecOp::Div, r, e.input(1));
+  if (division_dtype(e.node(), e.dtype(1)) == DType::F16) r = e.unary(VecOp::Round16, r);
+  r = e.unary(VecOp::RoundEven, r);
+  const ir::Value* zero = e.node().input(2);
+  if (zero != nullptr && zero->is_constant()) {
+    const double value = to_doubles(zero->constant())[0];
+    if (value != 0) r = e.binary(VecOp::Add, r, e.constant(RegType::F32, value));
+  } else if (zero != nullptr) {
+    r = e.binary(VecOp::Add, r, e.cast(e.input(2), RegType::F32));
+  }
+  const auto [least, largest] = integer_range(e.output_dtype());
+  r = e.binary(VecOp::Max, r, e.constant(RegType::F32, least));
+  r = e.binary(VecOp::Min, r, e.constant(RegType::F32, largest));
+  e.set_output(0, e.cast(r, RegType::I32));
+  return {};
+}
+
 // DequantizeLinear ------------------------------------------------------------------------------------
 
 Status infer_dequantize_linear(InferContext& ctx) {
@@ -143,6 +185,27 @@ Status reference_dequantize_linear(EvalContext& ctx) {
     y[i] = (y[i] - (zero.empty() ? 0 : zero[g.scale_of(i)])) * scale[g.scale_of(i)];
   const auto named = static_cast<DType>(ctx.node().attrs.get_int("output_dtype", 0));
   ctx.outputs[0] = from_doubles(named == DType::Undefined ? ctx.input(1).dtype : named, x.shape, y);
+  return {};
+}
+
+bool accepts_dequantize_linear(const ir::Node& node) {
+  if (node.attrs.get_int("block_size", 0) != 0 || !is_single(node, 1) || !is_single(node, 2)) return false;
+  const DType scale = node.input(1)->type.dtype, y = node.output(0)->type.dtype;
+  return (scale == DType::F32 || scale == DType::F16) && (y == DType::F32 || y == DType::F16) &&
+         (kRegisterTypes | DTypeSet{DType::I32}).has(node.input(0)->type.dtype);
+}
+
+Status vector_dequantize_linear(VectorEmitter& e) {
+  using kernels::RegType;
+  using kernels::VecOp;
+  auto r = e.input(0);
+  const ir::Value* zero = e.node().input(2);
+  if (zero != nullptr && !(zero->is_constant() && to_doubles(zero->constant())[0] == 0))
+    r = e.binary(VecOp::Sub, r, e.input(2));
+  r = e.cast(r, RegType::F32);
+  if (!is_one(e.node().input(1))) r = e.binary(VecOp::Mul, r, e.input(1));
+  if (e.output_dtype() == DType::F16) r = e.unary(VecOp::Round16, r);
+  e.set_output(0, r);
   return {};
 }
 
@@ -243,7 +306,9 @@ void register_quantize(Registry& registry) {
                           {"saturate", AttrKind::Int, false, 19}},
                 .inputs = {2, 3},
                 .infer = infer_quantize_linear,
-                .reference = reference_quantize_linear});
+                .reference = reference_quantize_linear,
+                .vector = vector_quantize_linear,
+                .vector_accepts = accepts_quantize_linear});
   registry.add({.name = "DequantizeLinear",
                 .since = 10,
                 .attrs = {{"axis", AttrKind::Int, false, 13},
@@ -251,7 +316,9 @@ void register_quantize(Registry& registry) {
                           {"output_dtype", AttrKind::Int, false, 23}},
                 .inputs = {2, 3},
                 .infer = infer_dequantize_linear,
-                .reference = reference_dequantize_linear});
+                .reference = reference_dequantize_linear,
+                .vector = vector_dequantize_linear,
+                .vector_accepts = accepts_dequantize_linear});
   registry.add({.name = "DynamicQuantizeLinear",
                 .since = 11,
                 .outputs = {3, 3},
