@@ -20,10 +20,15 @@ bool vector_program(const Node& n) {
       return std::pair(a.size(), element_count(a)) < std::pair(b.size(), element_count(b));
     });
   if (!is_blocked_rank(space.size())) return false;
-  // Blocks of 8-bit types have 32 lanes.
-  auto other_blocks = [](const Value* v) { return ir::c0_of(v->type.dtype) != ir::c0_of(DType::F32); };
+  // Blocks of 8-bit types have 32 lanes, others 16: all the program's tensors have the same.
+  if (n.outputs().empty()) return false;
+  const std::int64_t c0 = ir::c0_of(n.output(0)->type.dtype);
+  auto other_blocks = [c0](const Value* v) {
+    return element_count(v->type.dims()) != 1 && ir::c0_of(v->type.dtype) != c0;
+  };
   if (std::any_of(n.inputs().begin(), n.inputs().end(), other_blocks) ||
-      std::any_of(n.outputs().begin(), n.outputs().end(), other_blocks))
+      std::any_of(n.outputs().begin(), n.outputs().end(),
+                  [c0](const Value* v) { return ir::c0_of(v->type.dtype) != c0; }))
     return false;
   // Channels and batch are no axes to reduce over in blocks of lanes.
   for (std::int64_t a : n.attrs.get_ints("reduce_axes"))

@@ -91,11 +91,13 @@ std::optional<std::int64_t> static_bytes(const ir::TensorType& type) {
   return static_cast<std::int64_t>(byte_size(type.dtype, static_cast<std::size_t>(count)));
 }
 
-ConstantEvaluator::ConstantEvaluator(const ir::Graph& graph)
-    : result_limit_(std::max(kAlwaysAllowedBytes, constant_bytes(graph))) {}
+ConstantEvaluator::ConstantEvaluator(const ir::Graph& graph, bool keep_dequantize)
+    : result_limit_(std::max(kAlwaysAllowedBytes, constant_bytes(graph))),
+      keep_dequantize_(keep_dequantize) {}
 
 bool ConstantEvaluator::computable(const ir::Node& node) const {
   const ops::OpDef* def = ops::Registry::instance().find(node);
+  if (keep_dequantize_ && node.is("DequantizeLinear")) return false;
   if (def == nullptr || !def->foldable || def->reference == nullptr || !ir::subgraphs(node).empty())
     return false;
   for (const ir::Value* v : node.inputs())

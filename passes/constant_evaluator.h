@@ -10,7 +10,9 @@ namespace atc::passes {
 /// Evaluates nodes whose inputs are constants, and decides which results are worth keeping.
 class ConstantEvaluator {
  public:
-  explicit ConstantEvaluator(const ir::Graph& graph);
+  /// `keep_dequantize`: DequantizeLinear is not evaluated, so that 8-bit weights are still there for the
+  /// passes that multiply them as they are.
+  explicit ConstantEvaluator(const ir::Graph& graph, bool keep_dequantize = false);
 
   /// The node's outputs when all inputs are constants or were deferred, and the result is small enough to
   /// be kept; nullopt otherwise. A node that is computable but too large is remembered as deferred: nodes
@@ -31,6 +33,7 @@ class ConstantEvaluator {
   std::unordered_map<const ir::Node*, std::vector<Tensor>> deferred_results_;
   std::int64_t deferred_held_bytes_ = 0;
   std::int64_t result_limit_ = 0;
+  bool keep_dequantize_ = false;
 };
 
 /// Bytes that a tensor of this type takes; nullopt when not static or too large for int64.

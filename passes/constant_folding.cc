@@ -14,7 +14,7 @@ namespace {
 
 class Folder {
  public:
-  explicit Folder(ir::Graph& root) : inference_(root), evaluator_(root) {}
+  Folder(ir::Graph& root, bool keep_dequantize) : inference_(root), evaluator_(root, keep_dequantize) {}
   /// Types set anew count too.
   int changes() const { return changes_ + inference_.changes(); }
 
@@ -80,16 +80,25 @@ class Folder {
   int changes_ = 0;
 };
 
-StatusOr<int> run(ir::Graph& graph, PassContext&) {
+StatusOr<int> fold_graph(ir::Graph& graph, bool keep_dequantize) {
   // What a branch not taken contains does not matter: conditionals are looked at when all is folded.
   ATC_TRY(check_operators(graph, Conditionals::Skip));
-  Folder folder(graph);
+  Folder folder(graph, keep_dequantize);
   ATC_TRY(folder.fold(graph));
   if (folder.changes() > 0) graph.sweep();
   return folder.changes();
 }
 
+StatusOr<int> run(ir::Graph& graph, PassContext&) { return fold_graph(graph, false); }
+StatusOr<int> run_keeping(ir::Graph& graph, PassContext&) { return fold_graph(graph, true); }
+
 }  // namespace
+
+Pass early_constant_folding_pass() {
+  Pass pass = constant_folding_pass();
+  pass.run = run_keeping;
+  return pass;
+}
 
 Pass constant_folding_pass() {
   return {.name = "constant-folding",

@@ -19,4 +19,8 @@ namespace atc::passes {
 Pass constant_folding_pass();  ///< "constant-folding"; changes: values made constant or typed anew, Ifs
                                ///< inlined
 
+/// The same before the passes on quantized graphs: DequantizeLinear stays, for its 8-bit constant may be
+/// multiplied as it is. What nothing multiplies is folded by the next run of the above.
+Pass early_constant_folding_pass();  ///< "constant-folding"
+
 }  // namespace atc::passes

@@ -26,16 +26,13 @@ std::string_view atc_name(const Node& anchor) {
   return anchor.op_type.starts_with("Conv") ? "TbeConv2DElemwiseFusionPass" : "TbePoolElemwiseFusionPass";
 }
 
-// Blocks of channels have 16 lanes, those of 8-bit types 32.
-bool fills_lanes(DType dtype) { return ir::c0_of(dtype) == ir::c0_of(DType::F32); }
-
 // Full, single, or per channel where channels are blocked.
 bool fits(const Node& anchor, const Value& operand, const Dims& out) {
   const Dims dims = operand.type.dims();
   if (element_count(dims) == 1) return true;
   if (!is_channel_blocked(anchor)) return dims.size() <= out.size();
   Dims d = dims;
-  if (d.size() > out.size() || !fills_lanes(operand.type.dtype)) return false;
+  if (d.size() > out.size()) return false;
   d.insert(d.begin(), out.size() - d.size(), 1);
   return d[1] == out[1];
 }
@@ -97,7 +94,7 @@ Node* absorb(Graph& graph, Node& anchor, Node& fused) {
     }
   }
   for (const Value* v : fused.outputs())
-    if (v->type.dims() != out || (is_channel_blocked(anchor) && !fills_lanes(v->type.dtype))) return nullptr;
+    if (v->type.dims() != out) return nullptr;
   if (at == fused.inputs().size()) return nullptr;
   // What the program reads besides must not need the accumulator by another way.
   const NodeOrder order(graph);

@@ -19,25 +19,34 @@ struct WeightView {
   std::int64_t out_stride = 0, in_stride = 0, tap_stride = 1, group_stride = 0;
 };
 
-// [groups][n1][k1][taps][16 k][16 n]; `join` original groups make one.
+// Lanes of k in a fractal of the cube: the C0 of the data.
+std::int64_t lanes_of(DType dtype) { return ir::c0_of(dtype); }
+
+// Place of lane k of column n in a fractal: [16 k][16 n], of int8 [16][16 n][2 k].
+std::int64_t place(std::int64_t k, std::int64_t n, std::int64_t lanes) {
+  return lanes == 32 ? k / 2 * 32 + n * 2 + k % 2 : k * 16 + n;
+}
+
+// [groups][n1][k1][taps][fractal]; `join` original groups make one.
 template <class T>
 Tensor pack(const Tensor& src, const WeightView& v, std::int64_t join) {
   const std::int64_t groups = v.groups / join;
   const std::int64_t out = v.out * join, in = v.in * join;
-  const std::int64_t n1 = ceil_div(out, 16), k1 = ceil_div(in, 16);
-  MutableTensor packed(src.dtype, {groups * n1, k1 * v.taps, 16, 16});
+  const std::int64_t lanes = lanes_of(src.dtype), fractal = lanes * 16;
+  const std::int64_t n1 = ceil_div(out, 16), k1 = ceil_div(in, lanes);
+  MutableTensor packed(src.dtype, {groups * n1, k1 * v.taps, 16, lanes});
   T* dst = reinterpret_cast<T*>(packed.bytes().data());
   const std::byte* s = src.data.data();  // a view of the model, at any address
   for (std::int64_t g = 0; g < v.groups; ++g)
     for (std::int64_t o = 0; o < v.out; ++o) {
       const std::int64_t oo = g % join * v.out + o;
-      T* panel = dst + (g / join * n1 + oo / 16) * k1 * v.taps * 256 + oo % 16;
+      T* panel = dst + (g / join * n1 + oo / 16) * k1 * v.taps * fractal;
       for (std::int64_t i = 0; i < v.in; ++i) {
         const std::int64_t ii = g % join * v.in + i;
-        T* row = panel + (ii / 16 * v.taps * 16 + ii % 16) * 16;
+        T* row = panel + ii / lanes * v.taps * fractal + place(ii % lanes, oo % 16, lanes);
         const std::int64_t from = g * v.group_stride + o * v.out_stride + i * v.in_stride;
         for (std::int64_t t = 0; t < v.taps; ++t)
-          std::memcpy(row + t * 256, s + (from + t * v.tap_stride) * static_cast<std::int64_t>(sizeof(T)),
+          std::memcpy(row + t * fractal, s + (from + t * v.tap_stride) * static_cast<std::int64_t>(sizeof(T)),
                       sizeof(T));
       }
     }
@@ -45,7 +54,14 @@ Tensor pack(const Tensor& src, const WeightView& v, std::int64_t join) {
 }
 
 Tensor pack_any(const Tensor& src, const WeightView& v, std::int64_t join) {
-  return bit_width(src.dtype) == 16 ? pack<std::uint16_t>(src, v, join) : pack<std::uint32_t>(src, v, join);
+  switch (bit_width(src.dtype)) {
+    case 8:
+      return pack<std::uint8_t>(src, v, join);
+    case 16:
+      return pack<std::uint16_t>(src, v, join);
+    default:
+      return pack<std::uint32_t>(src, v, join);
+  }
 }
 
 class Packer {
@@ -99,7 +115,7 @@ class Packer {
       v.in_stride = v.taps;
       v.group_stride = v.out * v.out_stride;
     }
-    const std::int64_t join = joined_groups(v);
+    const std::int64_t join = joined_groups(v, lanes_of(w->type.dtype));
     n.attrs.set("group", v.groups / join);
     Dims logical = d;
     logical[0] = v.groups * v.out;
@@ -109,10 +125,10 @@ class Packer {
   }
 
   // Fewest groups to join so that inputs and outputs of a joined group fill C0 blocks; all where none do.
-  static std::int64_t joined_groups(const WeightView& v) {
+  static std::int64_t joined_groups(const WeightView& v, std::int64_t c0) {
     if (v.groups == 1) return 1;
     for (std::int64_t j = 1; j < v.groups; ++j)
-      if (v.groups % j == 0 && v.in * j % 16 == 0 && v.out * j % 16 == 0) return j;
+      if (v.groups % j == 0 && v.in * j % c0 == 0 && v.out * j % c0 == 0) return j;
     return v.groups;
   }
 

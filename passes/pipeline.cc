@@ -6,13 +6,19 @@
 #include "passes/cube_form.h"
 #include "passes/dead_code.h"
 #include "passes/decompose.h"
+#include "passes/dequantize_per_reader.h"
 #include "passes/dynamic_regions.h"
 #include "passes/epilogue_fusion.h"
 #include "passes/identity_removal.h"
 #include "passes/infer_shapes.h"
+#include "passes/integer_form.h"
 #include "passes/layout.h"
 #include "passes/pack_weights.h"
 #include "passes/precision.h"
+#include "passes/quantize_expand.h"
+#include "passes/quantize_fusion.h"
+#include "passes/quantize_motion.h"
+#include "passes/quantize_sign.h"
 #include "passes/random_seeds.h"
 #include "passes/vector_fusion.h"
 #include "passes/view_fusion.h"
@@ -22,9 +28,13 @@ namespace atc::passes {
 std::vector<Pass> canonical_passes() {
   return {
       // What no output needs must not be typed, let alone refused.
-      dead_code_pass(),        random_seeds_pass(),
+      dead_code_pass(),
+      random_seeds_pass(),
 
-      constant_folding_pass(), infer_shapes_pass(), identity_removal_pass(), common_subexpression_pass(),
+      early_constant_folding_pass(),
+      infer_shapes_pass(),
+      identity_removal_pass(),
+      common_subexpression_pass(),
       dead_code_pass(),
   };
 }
@@ -35,6 +45,13 @@ std::vector<Pass> pipeline() {
       // From here on everything is static, or inside a region.
       dynamic_regions_pass(),
 
+      // Quantized networks multiply integers. What of them stays in floating point is folded.
+      quantize_motion_pass(),
+      quantize_fusion_pass(),
+      constant_folding_pass(),
+      quantize_expand_pass(),
+      quantize_sign_pass(),
+
       // Operators that have simpler forms take them; what that leaves to fold is folded.
       conv_batch_norm_pass(),
       decompose_pass(),
@@ -44,6 +61,8 @@ std::vector<Pass> pipeline() {
       dead_code_pass(),
 
       // Tasks: what runs on the cube or as a window, and vector programs around it.
+      dequantize_per_reader_pass(),
+      integer_form_pass(),
       cube_form_pass(),
       vector_fusion_pass(),
       epilogue_fusion_pass(),

@@ -80,6 +80,25 @@ bool forbids_narrow(const Node& n) {
   return !fp32_reason(n.op_type).empty() || n.op_type.starts_with("Reduce");
 }
 
+constexpr std::string_view kQuantizedReason =
+    "it is quantized next: rounded to fp16 before, many elements would land a step away";
+
+bool quantizes(const Node& n, std::string_view body) {
+  const auto graph = n.attrs.get_graph(body);
+  return graph != nullptr && std::any_of(graph->nodes().begin(), graph->nodes().end(),
+                                         [](const auto& inner) { return inner->is("QuantizeLinear"); });
+}
+
+// A program that quantizes reads the value.
+bool feeds_quantizer(const Value* v) {
+  return std::any_of(v->uses().begin(), v->uses().end(), [](const Value::Use& use) {
+    const Node& n = *use.node;
+    if (n.is_internal("Fused")) return quantizes(n, "body");
+    const bool pool = n.is_internal("MaxPool") || n.is_internal("AveragePool");
+    return n.domain == "atc" && (pool || use.index >= 2) && quantizes(n, "epilogue");
+  });
+}
+
 class Narrower {
  public:
   Narrower(Graph& graph, const Rules& rules, PrecisionRecord& record)
@@ -156,6 +175,7 @@ class Narrower {
   // activation bounds, outside too.
   void visit_recurrent(Node& n) {
     for (std::size_t i : {ops::recurrent::kX, ops::recurrent::kW, ops::recurrent::kR}) require(n, i, narrow_);
+    if (!rules_.cube_results) return;
     for (std::size_t i : {std::size_t{0}, std::size_t{1}})
       if (Value* v = n.output(i); is_wide(v) && !graph_.is_output(v)) set_narrow(v);
   }
@@ -174,7 +194,8 @@ class Narrower {
       if (!is_wide(v) || graph_.is_output(v)) continue;
       const std::string_view op =
           inner->producer() == nullptr ? std::string_view() : std::string_view(inner->producer()->op_type);
-      if (const std::string_view reason = fp32_reason(op); !reason.empty())
+      const std::string_view reason = feeds_quantizer(v) ? kQuantizedReason : fp32_reason(op);
+      if (!reason.empty())
         record_.changes.push_back(
             {PrecisionChange::Kind::KeptF32, v->name(), std::string(op), n.sources, std::string(reason)});
       else

@@ -184,8 +184,19 @@ class Fuser {
     g.members.insert(g.members.end(), b.members.begin(), b.members.end());
     std::sort(g.members.begin(), g.members.end(),
               [&](Node* x, Node* y) { return order_.of(x) < order_.of(y); });
-    if (!is_legal(graph_, g) || passes_outside(a, b)) return std::nullopt;
+    if (crosses_storage_point(a, b) || !is_legal(graph_, g) || passes_outside(a, b)) return std::nullopt;
     return g;
+  }
+
+  // What QuantizeLinear made is stored in 8 bits: a program that ends there can become the epilogue of the
+  // product that it reads, and the one that dequantizes follows it there or reads 8 bits. Programs that
+  // reduce become no epilogue.
+  static bool crosses_storage_point(const Group& a, const Group& b) {
+    if (!a.reduce_axes.empty()) return false;
+    return std::any_of(b.members.begin(), b.members.end(), [&](const Node* n) {
+      const Node* producer = n->is("DequantizeLinear") ? n->input(0)->producer() : nullptr;
+      return producer != nullptr && producer->is("QuantizeLinear") && contains(a, producer);
+    });
   }
 
   // Does a value go from `a` through nodes outside both to `b`? Fusing them would make a cycle.

@@ -113,9 +113,9 @@ INSTANTIATE_TEST_SUITE_P(
               CONV "  %3 \"y\" = Mul@14(%2, %9) : f32[2,6,5]\n", "Conv{}; Fused{Mul}"},
         Tasks{"reduction", kX, "%3", CONV "  %3 \"y\" = ReduceMax@13(%2) {axes=[2]} : f32[1,6,1]\n",
               "Conv{}; Fused{ReduceMax}"},
-        // Blocks of bytes have 32 channels, those of the accumulator 16.
+        // Blocks of bytes have 32 channels, two panels of the accumulator.
         Tasks{"bytes_of_channels", kX, "%3", CONV "  %3 \"y\" = Cast@13(%2) {to=2} : u8[1,6,5]\n",
-              "Conv{}; Fused{Cast}"},
+              "Conv{Cast}"},
         Tasks{"conditions", kX, "%3", CONV "  %3 \"y\" = Greater@13(%2, %2) : bool[1,6,5]\n",
               "Conv{Greater}"},
         Tasks{"bytes_of_a_product", "%0 \"x\": f32[3,4], %1 \"b\": f32[4,6]", "%3",
