@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "aicore/index_tiles.h"
 #include "aicore/tile_copy.h"
 #include "aicore/vector_ops.h"
 #include "aicore/window.h"
@@ -191,6 +192,17 @@ class Core {
                    std::int64_t first_index, DType index_type, const GatherTile& tile);
   /// Gather within UB: `data` holds [outer][axis][inner], `index` the tile's indices.
   void gather_local(Buffer& dst, Buffer& data, Buffer& index, DType index_type, const GatherTile& tile);
+
+  /// Scatter within UB (scatter_unit.cc): `updates` holds [count][inner], `index` the tile's indices.
+  void scatter_local(Buffer& dst, Buffer& updates, Buffer& index, DType index_type, const ScatterTile& tile);
+
+  // Scans and sorts (scan_unit.cc, sort_unit.cc) ----------------------------------------------------
+  /// dst = the running reduction of src; `carry` holds one total for each row (or column).
+  void scan(Buffer& dst, Buffer& src, Buffer& carry, const ScanTile& tile);
+  /// Joins `values` [rows][count] with the sorted `best` [rows][keep], of which `have` are set, and leaves
+  /// the best min(keep, have + count) there. `index` (I32, like `best_index`) goes with `values`; null:
+  /// positions.
+  void top_rows(Buffer& best, Buffer& best_index, Buffer& values, Buffer* index, const TopTile& tile);
 
   // Windows (window_unit.cc) ----------------------------------------------------------------------
   /// The input of a tile of windows, padded and as f32, in `patch`; `staging` takes it first when it is

@@ -31,8 +31,8 @@ struct GatherTiling {
   std::int64_t outer_tiles() const { return ceil_div(spec.outer, outer_tile); }
   std::int64_t count_tiles() const { return ceil_div(spec.count, count_tile); }
   std::int64_t inner_tiles() const { return ceil_div(spec.inner, inner_tile); }
-  std::int64_t tiles() const { return outer_tiles() * count_tiles() * inner_tiles(); }
-  bool empty() const { return spec.outer == 0 || spec.count == 0 || spec.inner == 0; }
+  std::int64_t tiles() const { return spec.batch * outer_tiles() * count_tiles() * inner_tiles(); }
+  bool empty() const { return spec.batch == 0 || spec.outer == 0 || spec.count == 0 || spec.inner == 0; }
 };
 
 template <class Archive, class T>
@@ -42,6 +42,7 @@ void io_tiling(Archive& ar, T& t) {
   ar.io(t.spec.axis);
   ar.io(t.spec.count);
   ar.io(t.spec.inner);
+  ar.io(t.spec.batch);
   ar.io(t.local);
   ar.io(t.outer_tile);
   ar.io(t.count_tile);
@@ -71,7 +72,8 @@ class Gather final : public PreparedKernel {
     for (std::int64_t tile = first; tile < last; ++tile) {
       const std::int64_t i0 = tile % t_.inner_tiles() * t_.inner_tile;
       const std::int64_t j0 = tile / t_.inner_tiles() % t_.count_tiles() * t_.count_tile;
-      const std::int64_t o0 = tile / t_.inner_tiles() / t_.count_tiles() * t_.outer_tile;
+      const std::int64_t o0 = tile / t_.inner_tiles() / t_.count_tiles() % t_.outer_tiles() * t_.outer_tile;
+      const std::int64_t b = tile / t_.inner_tiles() / t_.count_tiles() / t_.outer_tiles();
       GatherTile g;
       g.element_bytes = s.element_bytes;
       g.axis = s.axis;
@@ -83,18 +85,19 @@ class Gather final : public PreparedKernel {
       const int set = static_cast<int>((tile - first) & 1);
 
       // The tile's rows of the output: one stretch unless a part of the rows or of each row is left out.
-      const std::int64_t at = ((o0 * s.count + j0) * s.inner + i0) * e;
+      const std::int64_t at = (((b * s.outer + o0) * s.count + j0) * s.inner + i0) * e;
       const std::int64_t run = g.count * g.inner * e;
       const bool whole = g.outer == 1 || (g.count == s.count && g.inner == s.inner);
       if (whole) core.alias_out(*out[set], operands[2], at, g.outer * run);
-      const std::int64_t from = o0 * g.outer_stride + i0;
+      const std::int64_t from = (b * s.outer + o0) * g.outer_stride + i0;
+      const std::int64_t first_index = b * s.count + j0;
       if (t_.local) {
-        core.copy_in(*index[set], 0, operands[1], j0 * index_bytes(index_type_),
+        core.copy_in(*index[set], 0, operands[1], first_index * index_bytes(index_type_),
                      {1, g.count * index_bytes(index_type_)});
         core.copy_in(*data[set], 0, operands[0], from * e, {1, g.outer * g.outer_stride * e});
         core.gather_local(*out[set], *data[set], *index[set], index_type_, g);
       } else {
-        core.gather_rows(*out[set], operands[0], from, operands[1], j0, index_type_, g);
+        core.gather_rows(*out[set], operands[0], from, operands[1], first_index, index_type_, g);
       }
       const Burst burst = whole ? Burst{1, g.outer * run} : Burst{g.outer, run, s.count * s.inner * e, run};
       core.copy_out(operands[2], at, *out[set], 0, burst);
@@ -103,7 +106,7 @@ class Gather final : public PreparedKernel {
 
   std::int64_t tile_key(std::int64_t tile) const override {
     const std::int64_t i = tile % t_.inner_tiles(), j = tile / t_.inner_tiles() % t_.count_tiles();
-    const std::int64_t o = tile / t_.inner_tiles() / t_.count_tiles();
+    const std::int64_t o = tile / t_.inner_tiles() / t_.count_tiles() % t_.outer_tiles();
     return (o + 1 == t_.outer_tiles() ? 4 : 0) + (j + 1 == t_.count_tiles() ? 2 : 0) +
            (i + 1 == t_.inner_tiles() ? 1 : 0);
   }
@@ -125,7 +128,7 @@ Status check_tiling(const GatherTiling& t, const std::vector<Operand>& operands)
   if (operands[0].offset % e != 0 || operands[2].offset % e != 0 ||
       operands[1].offset % index_bytes(operands[1].dtype) != 0)
     return bad_params(kName, "an operand is not aligned to its elements");
-  if (s.outer < 0 || s.axis < 1 || s.count < 0 || s.inner < 0)
+  if (s.batch < 0 || s.outer < 0 || s.axis < 1 || s.count < 0 || s.inner < 0)
     return bad_params(kName, "extent out of range");
   if (t.empty()) return {};
   if (t.outer_tile < 1 || t.outer_tile > s.outer || t.count_tile < 1 || t.count_tile > s.count ||
@@ -133,11 +136,13 @@ Status check_tiling(const GatherTiling& t, const std::vector<Operand>& operands)
     return bad_params(kName, "tile out of range");
   // In bounds as dense boxes, whence no product below overflows.
   const auto row = checked_mul(s.axis, s.inner), out_row = checked_mul(s.count, s.inner);
-  if (!row || !out_row || !within(operands[0], e, 0, Dims{s.outer, s.axis, s.inner}, Dims{*row, s.inner, 1}))
+  const auto slabs = checked_mul(s.batch, s.outer);
+  if (!row || !out_row || !slabs ||
+      !within(operands[0], e, 0, Dims{*slabs, s.axis, s.inner}, Dims{*row, s.inner, 1}))
     return bad_params(kName, "data is smaller than its dims");
-  if (!within(operands[1], index_bytes(operands[1].dtype), 0, Dims{s.count}, Dims{1}))
+  if (!within(operands[1], index_bytes(operands[1].dtype), 0, Dims{s.batch, s.count}, Dims{s.count, 1}))
     return bad_params(kName, "there are fewer indices than its dims say");
-  if (!within(operands[2], e, 0, Dims{s.outer, s.count, s.inner}, Dims{*out_row, s.inner, 1}))
+  if (!within(operands[2], e, 0, Dims{*slabs, s.count, s.inner}, Dims{*out_row, s.inner, 1}))
     return bad_params(kName, "the output is smaller than its dims");
   return {};
 }
@@ -159,7 +164,8 @@ std::int64_t largest(std::int64_t limit, F fits) {
 void choose_tiles(GatherTiling& t, DType index_type, const soc::Chip& chip) {
   const GatherSpec& s = t.spec;
   const std::int64_t e = s.element_bytes, row = s.inner * e, ib = index_bytes(index_type);
-  const std::int64_t share = s.outer * s.count * row / (std::int64_t{2} * std::max(1, chip.vector_blocks()));
+  const std::int64_t share =
+      s.batch * s.outer * s.count * row / (std::int64_t{2} * std::max(1, chip.vector_blocks()));
   const std::int64_t target = std::clamp(share, kMinTileBytes, std::min(kMaxTileBytes, chip.ub / 4));
   // Two sets of data slab, indices and result; 32 bytes of rounding each.
   auto local_fits = [&](std::int64_t o, std::int64_t j) {

@@ -16,7 +16,10 @@ PrepareResult prepare_cube_matmul(const Task& task, const soc::Chip& chip);
 PrepareResult prepare_gather(const Task& task, const soc::Chip& chip);
 PrepareResult prepare_interpolate(const Task& task, const soc::Chip& chip);
 PrepareResult prepare_recurrent(const Task& task, const soc::Chip& chip);
+PrepareResult prepare_scan(const Task& task, const soc::Chip& chip);
+PrepareResult prepare_scatter(const Task& task, const soc::Chip& chip);
 PrepareResult prepare_strided_copy(const Task& task, const soc::Chip& chip);
+PrepareResult prepare_top_k(const Task& task, const soc::Chip& chip);
 PrepareResult prepare_vector_program(const Task& task, const soc::Chip& chip);
 PrepareResult prepare_window(const Task& task, const soc::Chip& chip);
 

@@ -13,7 +13,10 @@ constexpr std::array kKernels = {
     KernelDef{"gather", false, prepare_gather},
     KernelDef{"interpolate", false, prepare_interpolate},
     KernelDef{"recurrent", true, prepare_recurrent},
+    KernelDef{"scan", false, prepare_scan},
+    KernelDef{"scatter", false, prepare_scatter},
     KernelDef{"strided_copy", false, prepare_strided_copy},
+    KernelDef{"top_k", false, prepare_top_k},
     KernelDef{"vector_program", false, prepare_vector_program},
     KernelDef{"window", false, prepare_window},
 };

@@ -23,16 +23,18 @@ struct Problem {
 Problem random_problem(const GatherSpec& s, DType index_type, bool beyond, std::mt19937& rng) {
   Problem p;
   p.spec = s;
-  const int data = p.memory.add(static_cast<std::size_t>(s.outer * s.axis * s.inner * s.element_bytes));
+  const int data =
+      p.memory.add(static_cast<std::size_t>(s.batch * s.outer * s.axis * s.inner * s.element_bytes));
   for (std::byte& b : p.memory[data]) b = static_cast<std::byte>(rng());
-  for (std::int64_t j = 0; j < s.count; ++j) {
+  for (std::int64_t j = 0; j < s.batch * s.count; ++j) {
     std::int64_t i = static_cast<std::int64_t>(rng() % static_cast<std::uint64_t>(2 * s.axis)) - s.axis;
     if (beyond && rng() % 4 == 0)
       i = rng() % 2 == 0 ? s.axis + static_cast<std::int64_t>(rng() % 1000) : -s.axis - 1;
     p.indices.push_back(i);
   }
-  const int index = p.memory.add(from_int64s(index_type, {s.count}, p.indices));
-  const int out = p.memory.add(static_cast<std::size_t>(s.outer * s.count * s.inner * s.element_bytes));
+  const int index = p.memory.add(from_int64s(index_type, {s.batch, s.count}, p.indices));
+  const int out =
+      p.memory.add(static_cast<std::size_t>(s.batch * s.outer * s.count * s.inner * s.element_bytes));
   p.operands = {p.memory.operand(data, dtype_of(s.element_bytes)), p.memory.operand(index, index_type),
                 p.memory.operand(out, dtype_of(s.element_bytes), true)};
   return p;
@@ -41,10 +43,10 @@ Problem random_problem(const GatherSpec& s, DType index_type, bool beyond, std::
 std::vector<std::byte> reference(const Problem& p) {
   const GatherSpec& s = p.spec;
   const std::int64_t row = s.inner * s.element_bytes;
-  std::vector<std::byte> out(static_cast<std::size_t>(s.outer * s.count * row));
-  for (std::int64_t o = 0; o < s.outer; ++o)
+  std::vector<std::byte> out(static_cast<std::size_t>(s.batch * s.outer * s.count * row));
+  for (std::int64_t o = 0; o < s.batch * s.outer; ++o)
     for (std::int64_t j = 0; j < s.count; ++j) {
-      std::int64_t i = p.indices[static_cast<std::size_t>(j)];
+      std::int64_t i = p.indices[static_cast<std::size_t>(o / s.outer * s.count + j)];
       if (i < 0) i += s.axis;
       if (i >= 0 && i < s.axis)
         std::memcpy(out.data() + (o * s.count + j) * row, p.memory[0].data() + (o * s.axis + i) * row,
@@ -54,7 +56,7 @@ std::vector<std::byte> reference(const Problem& p) {
 }
 
 std::string name_of(const GatherSpec& s) {
-  return to_string(Dims{s.outer, s.axis, s.count, s.inner}) + " e" + std::to_string(s.element_bytes);
+  return to_string(Dims{s.batch, s.outer, s.axis, s.count, s.inner}) + " e" + std::to_string(s.element_bytes);
 }
 
 void expect_gathers(const GatherSpec& s, DType index_type, bool beyond, std::mt19937& rng,
@@ -75,6 +77,7 @@ TEST(Gather, RandomShapes) {
     s.axis = 1 + static_cast<std::int64_t>(rng() % 60);
     s.count = 1 + static_cast<std::int64_t>(rng() % 80);
     s.inner = 1 + static_cast<std::int64_t>(rng() % (i % 2 == 0 ? 4 : 100));
+    s.batch = 1 + static_cast<std::int64_t>(rng() % 3);
     expect_gathers(s, rng() % 2 == 0 ? DType::I32 : DType::I64, i % 3 == 0, rng,
                    i % 2 == 0 ? "Ascend910B3" : "Ascend310P3");
   }
@@ -94,6 +97,7 @@ TEST(Gather, NothingToGather) {
   std::mt19937 rng(3);
   expect_gathers({4, 3, 5, 0, 7}, DType::I64, false, rng);
   expect_gathers({4, 0, 5, 3, 7}, DType::I64, false, rng);
+  expect_gathers({4, 2, 5, 3, 7, 0}, DType::I64, false, rng);
 }
 
 TEST(Gather, RefusesWhatDoesNotFit) {
@@ -111,6 +115,8 @@ TEST(Gather, RefusesWhatDoesNotFit) {
   EXPECT_NE(status([](auto& g, auto&) { g.outer = INT64_MAX / 2; }).find("data is smaller"),
             std::string::npos);
   EXPECT_NE(status([](auto& g, auto&) { g.count = 7; }).find("fewer indices"), std::string::npos);
+  EXPECT_NE(status([](auto& g, auto&) { g.batch = 2; }).find("data is smaller"), std::string::npos);
+  EXPECT_NE(status([](auto& g, auto&) { g.batch = -1; }).find("extent out of range"), std::string::npos);
   EXPECT_NE(status([](auto&, auto& o) { o[2].bytes -= 4; }).find("output is smaller"), std::string::npos);
   EXPECT_NE(status([](auto&, auto& o) { o[1].dtype = DType::F32; }).find("neither i32 nor i64"),
             std::string::npos);
@@ -135,8 +141,8 @@ TEST(Gather, TileBeyondUbIsAnInternalError) {
   Problem p = random_problem(s, DType::I32, false, rng);
   auto task = make_gather(s, p.operands, chip());
   ASSERT_TRUE(task.ok());
-  ASSERT_LT(task->params[7], 500);
-  task->params[7] = 500;  // all rows in one tile: 400 kB
+  ASSERT_LT(task->params[8], 500);
+  task->params[8] = 500;  // all rows in one tile: 400 kB
   task->block_tiles = {0, 1};
   EXPECT_THROW(run_task(prepare_gather, *task, chip(), p.memory, Values::Literal), InternalError);
 }
