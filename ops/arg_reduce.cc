@@ -1,10 +1,15 @@
+#include <limits>
+#include <numeric>
+
+#include "kernels/vector_program.h"
 #include "ops/axis_view.h"
 #include "ops/families.h"
 #include "ops/infer_checks.h"
+#include "ops/lower.h"
 #include "ops/reduce.h"
 #include "ops/reference_util.h"
 
-// ArgMax, ArgMin: the index along one axis; i64.
+// ArgMax, ArgMin: the index along one axis; i64. NaN comes before every number, as NumPy has it.
 namespace atc::ops {
 
 namespace {
@@ -42,7 +47,9 @@ Status reference_arg(EvalContext& ctx) {
         for (std::size_t k = 1; k < v.length; ++k) {
           const auto a = widen(in[v.column(o, i) + k * v.inner]);
           const auto b = widen(in[v.column(o, i) + best * v.inner]);
-          if ((kLargest ? a > b : a < b) || (last && a == b)) best = k;
+          const bool a_nan = a != a, b_nan = b != b;
+          const bool better = a_nan ? !b_nan : !b_nan && (kLargest ? a > b : a < b);
+          if (better || (last && (a == b || (a_nan && b_nan)))) best = k;
         }
         y[o * v.inner + i] = static_cast<std::int64_t>(best);
       }
@@ -51,13 +58,79 @@ Status reference_arg(EvalContext& ctx) {
   return {};
 }
 
+// Lowering ------------------------------------------------------------------------------------------
+
+using kernels::RegType;
+using kernels::VecOp;
+
+std::size_t arg_axis(const ir::Node& node) {
+  const std::int64_t rank = std::ssize(node.input(0)->type.dims());
+  return static_cast<std::size_t>(*normalize_axis(node.attrs.get_int("axis", 0), rank));
+}
+
+bool lowers_arg(const ir::Node& node) {
+  const auto type = kernels::reg_type_of(node.input(0)->type.dtype);
+  return type && *type != RegType::B8 &&
+         node.input(0)->type.dims()[arg_axis(node)] <= std::numeric_limits<std::int32_t>::max();
+}
+
+/// The best value of the axis, then the first (or last) position that holds it: two dependent reductions of
+/// one vector program, the second over a table of positions.
+template <bool kLargest>
+Status lower_arg(LowerContext& ctx) {
+  const ir::Node& n = ctx.node();
+  const bool last = n.attrs.get_int("select_last_index", 0) != 0;
+  const std::size_t axis = arg_axis(n);
+  kernels::VectorSpace space;
+  space.dims = n.input(0)->type.dims();
+  space.reduce_axis = static_cast<int>(axis);
+  std::vector<std::int64_t> positions(static_cast<std::size_t>(space.dims[axis]));
+  std::iota(positions.begin(), positions.end(), 0);
+  const Tensor table = from_int64s(DType::I32, {std::ssize(positions)}, positions);
+  Dims along(space.dims.size(), 0),
+      reduced = row_major_strides(reduced_shape(space.dims, {static_cast<std::int64_t>(axis)}, true));
+  along[axis] = 1;
+  reduced[axis] = 0;
+  space.strides = {row_major_strides(space.dims), along, reduced};
+  space.offsets = {0, 0, 0};
+
+  kernels::VectorProgram p;
+  const RegType type = *kernels::reg_type_of(n.input(0)->type.dtype);
+  const int x = p.load(0, type), position = p.load(1, RegType::I32);
+  const int best = p.emit(kLargest ? VecOp::ReduceMax : VecOp::ReduceMin, type, x);
+  int is_best = p.emit(VecOp::Equal, type, x, best);
+  if (type == RegType::F32) is_best = p.emit(VecOp::Or, RegType::B8, is_best, p.emit(VecOp::IsNaN, type, x));
+  const double none = last ? -1.0 : static_cast<double>(std::numeric_limits<std::int32_t>::max());
+  const int candidate =
+      p.emit(VecOp::Select, RegType::I32, position, p.constant(RegType::I32, none), is_best);
+  const int found = p.emit(last ? VecOp::ReduceMax : VecOp::ReduceMin, RegType::I32, candidate);
+  p.store(2, RegType::I64, p.emit(VecOp::Cast, RegType::I64, found));
+  ATC_ASSIGN(kernels::Task task,
+             kernels::make_vector_task(
+                 p, space,
+                 {ctx.read(n.input(0)), ctx.constant(n.name + "/positions", table), ctx.write(n.output(0))},
+                 ctx.chip()));
+  ctx.emit(std::move(task));
+  return {};
+}
+
 }  // namespace
 
 void register_arg_reduce(Registry& registry) {
   const std::vector<AttrSpec> attrs = {
       {"axis", AttrKind::Int}, {"keepdims", AttrKind::Int}, {"select_last_index", AttrKind::Int, false, 12}};
-  registry.add({.name = "ArgMax", .attrs = attrs, .infer = infer_arg, .reference = reference_arg<true>});
-  registry.add({.name = "ArgMin", .attrs = attrs, .infer = infer_arg, .reference = reference_arg<false>});
+  registry.add({.name = "ArgMax",
+                .attrs = attrs,
+                .infer = infer_arg,
+                .reference = reference_arg<true>,
+                .lower = lower_arg<true>,
+                .lowers = lowers_arg});
+  registry.add({.name = "ArgMin",
+                .attrs = attrs,
+                .infer = infer_arg,
+                .reference = reference_arg<false>,
+                .lower = lower_arg<false>,
+                .lowers = lowers_arg});
 }
 
 }  // namespace atc::ops

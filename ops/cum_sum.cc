@@ -1,9 +1,11 @@
 #include <string>
 
+#include "kernels/scan.h"
 #include "ops/axis_view.h"
 #include "ops/dtype_set.h"
 #include "ops/families.h"
 #include "ops/integer_math.h"
+#include "ops/move.h"
 #include "ops/op.h"
 #include "ops/reference_util.h"
 #include "ops/shape_value.h"
@@ -73,6 +75,34 @@ Status reference_running(EvalContext& ctx) {
   return {};
 }
 
+// Lowering ------------------------------------------------------------------------------------------
+
+/// The axis has to be known, and the elements to be of a type that the vector unit adds.
+bool lowers_running(const ir::Node& node) {
+  const auto type = aicore::reg_type_of(node.input(0)->type.dtype);
+  return type && *type != aicore::RegType::B8 && parameters_are_constant(node, kAxis);
+}
+
+template <class Op>
+Status lower_running(LowerContext& ctx) {
+  const ir::Node& n = ctx.node();
+  const Dims dims = n.input(0)->type.dims();
+  const auto axis = normalize_axis(constant_list(n, kAxis)->front(), std::ssize(dims));
+  if (!axis) return cannot_lower(n, "names an axis outside its input");
+  const AxisView view = axis_view(dims, *axis);
+  kernels::ScanSpec s;
+  s.product = std::is_same_v<Op, ProdOp>;
+  s.exclusive = n.attrs.get_int(kExclusive, 0) != 0;
+  s.reverse = n.attrs.get_int(kReverse, 0) != 0;
+  s.outer = static_cast<std::int64_t>(view.outer);
+  s.axis = static_cast<std::int64_t>(view.length);
+  s.inner = static_cast<std::int64_t>(view.inner);
+  ATC_ASSIGN(kernels::Task task,
+             kernels::make_scan(s, {ctx.read(n.input(0)), ctx.write(n.output(0))}, ctx.chip()));
+  ctx.emit(std::move(task));
+  return {};
+}
+
 template <class Op>
 OpDef running(std::string_view name, int since) {
   return {.name = name,
@@ -80,7 +110,9 @@ OpDef running(std::string_view name, int since) {
           .attrs = {{kExclusive, AttrKind::Int}, {kReverse, AttrKind::Int}},
           .inputs = {2, 2},
           .infer = infer_running,
-          .reference = reference_running<Op>};
+          .reference = reference_running<Op>,
+          .lower = lower_running<Op>,
+          .lowers = lowers_running};
 }
 
 }  // namespace

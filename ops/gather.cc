@@ -6,6 +6,7 @@
 #include "ops/axis_view.h"
 #include "ops/dtype_set.h"
 #include "ops/families.h"
+#include "ops/flat_index.h"
 #include "ops/indices.h"
 #include "ops/infer_checks.h"
 #include "ops/move.h"
@@ -170,6 +171,62 @@ Status lower_gather(LowerContext& ctx) {
   return {};
 }
 
+/// The elements of input 0 that `index` names, in the gather's own order.
+Status emit_gather(LowerContext& ctx, kernels::GatherSpec spec, const kernels::Operand& index) {
+  const ir::Node& n = ctx.node();
+  spec.element_bytes = bit_width(n.input(0)->type.dtype) / 8;
+  ATC_ASSIGN(kernels::Task task,
+             kernels::make_gather(spec, {ctx.read(n.input(0)), index, ctx.write(n.output(0))}, ctx.chip()));
+  ctx.emit(std::move(task));
+  return {};
+}
+
+/// Indices become positions in the slab of their outer axes, whose elements then are gathered from UB. When
+/// the slabs are long and the indices few, or the outer axes differ, positions are those of the whole data.
+Status lower_gather_elements(LowerContext& ctx) {
+  const ir::Node& n = ctx.node();
+  const Dims data = n.input(0)->type.dims(), dims = n.input(1)->type.dims();
+  const auto axis = static_cast<std::size_t>(*normalize_axis(n.attrs.get_int(kAxis, 0), std::ssize(data)));
+  ATC_TRY(check_beside_axis(n, axis));
+  const Dims strides = row_major_strides(data);
+  const auto split = static_cast<std::ptrdiff_t>(axis);
+  const Dims outer(data.begin(), data.begin() + split);
+  const std::int64_t slab = element_count(Dims(data.begin() + split, data.end()));
+  const std::int64_t per_slab = element_count(Dims(dims.begin() + split, dims.end()));
+  constexpr std::int64_t kSparse = 16;  // elements loaded for one that is gathered
+  const bool by_slab = std::equal(outer.begin(), outer.end(), dims.begin()) && slab / kSparse <= per_slab;
+
+  Dims steps = strides;
+  steps[axis] = 0;
+  if (by_slab) std::fill(steps.begin(), steps.begin() + split, 0);
+  kernels::GatherSpec s;
+  s.batch = by_slab ? element_count(outer) : 1;
+  s.axis = by_slab ? slab : element_count(data);
+  s.count = by_slab ? per_slab : element_count(dims);
+  ATC_ASSIGN(
+      const kernels::Operand index,
+      emit_flat_indices(ctx, dims, {{n.input(1), 0, row_major_strides(dims), data[axis], strides[axis]}},
+                        steps, s.axis));
+  return emit_gather(ctx, s, index);
+}
+
+Status lower_gather_nd(LowerContext& ctx) {
+  const ir::Node& n = ctx.node();
+  const Dims data = n.input(0)->type.dims(), dims = n.input(1)->type.dims();
+  const std::int64_t batch_dims = n.attrs.get_int(kBatchDims, 0), tuple = dims.back();
+  const Dims tuples(dims.begin(), dims.end() - 1);
+  const auto rows_begin = data.begin() + batch_dims, rows_end = rows_begin + tuple;
+  const Dims rows(rows_begin, rows_end);
+  kernels::GatherSpec s;
+  s.batch = element_count(Dims(data.begin(), rows_begin));
+  s.axis = element_count(rows);
+  s.count = element_count(Dims(tuples.begin() + batch_dims, tuples.end()));
+  s.inner = element_count(Dims(rows_end, data.end()));
+  ATC_ASSIGN(const kernels::Operand index,
+             emit_flat_indices(ctx, tuples, tuple_parts(n.input(1), rows), Dims(tuples.size(), 0), s.axis));
+  return emit_gather(ctx, s, index);
+}
+
 }  // namespace
 
 void register_gather(Registry& r) {
@@ -185,13 +242,17 @@ void register_gather(Registry& r) {
          .attrs = {{kAxis, AttrKind::Int}},
          .inputs = {2, 2},
          .infer = infer_gather_elements,
-         .reference = reference_gather_elements});
+         .reference = reference_gather_elements,
+         .lower = lower_gather_elements,
+         .lowers = lowers_gather});
   r.add({.name = "GatherND",
          .since = 11,
          .attrs = {{kBatchDims, AttrKind::Int, false, 12}},
          .inputs = {2, 2},
          .infer = infer_gather_nd,
-         .reference = reference_gather_nd});
+         .reference = reference_gather_nd,
+         .lower = lower_gather_nd,
+         .lowers = lowers_gather});
 }
 
 }  // namespace atc::ops

@@ -1,3 +1,5 @@
+#include "ops/grid_sample.h"
+
 #include <cmath>
 
 #include "ops/families.h"
@@ -7,17 +9,6 @@
 
 // GridSample and AffineGrid: sampling at coordinates in [-1, 1] of each spatial axis, x first.
 namespace atc::ops {
-
-namespace {
-
-enum class GridMode { Linear, Nearest, Cubic };
-enum class Padding { Zeros, Border, Reflection };
-
-struct GridOptions {
-  GridMode mode = GridMode::Linear;
-  Padding padding = Padding::Zeros;
-  bool align_corners = false;
-};
 
 StatusOr<GridOptions> grid_options(const ir::Node& node) {
   GridOptions o;
@@ -42,6 +33,8 @@ StatusOr<GridOptions> grid_options(const ir::Node& node) {
   o.align_corners = node.attrs.get_int("align_corners", 0) != 0;
   return o;
 }
+
+namespace {
 
 // GridSample (X [N, C, spatial...], grid [N, output..., spatial rank]) ------------------------------
 
@@ -250,7 +243,9 @@ void register_grid_sample(Registry& registry) {
                           {"padding_mode", AttrKind::String}},
                 .inputs = {2, 2},
                 .infer = infer_grid_sample,
-                .reference = reference_grid_sample});
+                .reference = reference_grid_sample,
+                .lower = lower_grid_sample,
+                .lowers = lowers_grid_sample});
   registry.add({.name = "AffineGrid",
                 .since = 20,
                 .attrs = {{"align_corners", AttrKind::Int}},

@@ -1,9 +1,12 @@
+#include <numeric>
 #include <string>
 
+#include "kernels/vector_program.h"
 #include "ops/axis_view.h"
 #include "ops/dtype_set.h"
 #include "ops/families.h"
 #include "ops/infer_checks.h"
+#include "ops/lower.h"
 #include "ops/op.h"
 #include "ops/reference_util.h"
 #include "ops/shape_value.h"
@@ -66,6 +69,58 @@ Status reference_one_hot(EvalContext& ctx) {
   return {};
 }
 
+// Lowering ------------------------------------------------------------------------------------------
+
+using kernels::RegType;
+using kernels::VecOp;
+
+bool lowers_one_hot(const ir::Node& node) {
+  const auto index = kernels::reg_type_of(node.input(0)->type.dtype);
+  return index && *index != RegType::B8 && kernels::reg_type_of(node.input(kValues)->type.dtype);
+}
+
+/// A comparison of the indices with a table of positions along the new axis. In 64 bits: an index may be any.
+Status lower_one_hot(LowerContext& ctx) {
+  const ir::Node& n = ctx.node();
+  kernels::VectorSpace space;
+  space.dims = n.output(0)->type.dims();
+  const auto axis =
+      static_cast<std::size_t>(*normalize_axis(n.attrs.get_int(kAxis, -1), std::ssize(space.dims)));
+  const auto depth = static_cast<std::size_t>(space.dims[axis]);
+  std::vector<std::int64_t> positions(depth);
+  std::iota(positions.begin(), positions.end(), 0);
+  Dims indices = row_major_strides(n.input(0)->type.dims());
+  indices.insert(indices.begin() + static_cast<std::ptrdiff_t>(axis), 0);
+  Dims along(space.dims.size(), 0);
+  const Dims nowhere = along;
+  along[axis] = 1;
+  space.strides = {indices, along, nowhere, nowhere, row_major_strides(space.dims)};
+  space.offsets = {0, 0, 0, 1, 0};
+
+  kernels::VectorProgram p;
+  int index = p.load(0, *kernels::reg_type_of(n.input(0)->type.dtype));
+  if (p.type_of(index) != RegType::I64) index = p.emit(VecOp::Cast, RegType::I64, index);
+  if (n.version >= 11) {
+    const int from_end =
+        p.emit(VecOp::Add, RegType::I64, index, p.constant(RegType::I64, static_cast<double>(depth)));
+    const int negative = p.emit(VecOp::Less, RegType::I64, index, p.constant(RegType::I64, 0));
+    index = p.emit(VecOp::Select, RegType::I64, from_end, index, negative);
+  }
+  const int position = p.load(1, RegType::I64);
+  const RegType type = *kernels::reg_type_of(n.input(kValues)->type.dtype);
+  const int off = p.load(2, type), on = p.load(3, type);
+  p.store(4, type, p.emit(VecOp::Select, type, on, off, p.emit(VecOp::Equal, RegType::I64, index, position)));
+  const kernels::Operand values = ctx.read(n.input(kValues));
+  const Tensor table = from_int64s(DType::I64, {static_cast<std::int64_t>(depth)}, positions);
+  ATC_ASSIGN(kernels::Task task,
+             kernels::make_vector_task(p, space,
+                                       {ctx.read(n.input(0)), ctx.constant(n.name + "/positions", table),
+                                        values, values, ctx.write(n.output(0))},
+                                       ctx.chip()));
+  ctx.emit(std::move(task));
+  return {};
+}
+
 }  // namespace
 
 void register_one_hot(Registry& r) {
@@ -74,7 +129,9 @@ void register_one_hot(Registry& r) {
          .attrs = {{kAxis, AttrKind::Int}},
          .inputs = {3, 3},
          .infer = infer_one_hot,
-         .reference = reference_one_hot});
+         .reference = reference_one_hot,
+         .lower = lower_one_hot,
+         .lowers = lowers_one_hot});
 }
 
 }  // namespace atc::ops

@@ -147,10 +147,89 @@ Status reference_pad(EvalContext& ctx) {
 
 // Lowering ------------------------------------------------------------------------------------------
 
-/// Constant padding is a copy between fills; the other modes are left to the reference.
+/// Positions [begin, begin + length) of the output along an axis that read source, source + step, ...; step
+/// is 1, -1 or 0.
+struct Run {
+  std::int64_t begin = 0, length = 0, source = 0, step = 1;
+};
+
+std::vector<Run> runs_of(PadMode mode, std::int64_t input, std::int64_t output, std::int64_t before) {
+  std::vector<Run> runs;
+  for (std::int64_t k = 0; k < output; ++k) {
+    const std::int64_t source = pad_source(mode, input, k - before);
+    if (!runs.empty()) {
+      Run& r = runs.back();
+      const std::int64_t step = source - r.source;
+      if (r.length == 1 && step >= -1 && step <= 1) {
+        r.step = step;
+        ++r.length;
+        continue;
+      }
+      if (r.length > 1 && source == r.source + r.length * r.step) {
+        ++r.length;
+        continue;
+      }
+    }
+    runs.push_back({k, 1, source, 1});
+  }
+  return runs;
+}
+
+std::optional<Dims> constant_pads(const ir::Node& node) {
+  const std::size_t rank = node.input(0)->type.dims().size();
+  if (node.version < kInputsSince) return spread(node.attrs.get_ints(pads_attribute(node.version)), {}, rank);
+  const auto pads = constant_list(node, kPadsIn);
+  return pads ? spread(*pads, constant_list(node, kAxesIn), rank) : std::nullopt;
+}
+
+/// The runs of every axis under a mode that repeats elements; nullopt when they make too many boxes.
+std::optional<std::vector<std::vector<Run>>> repeated_runs(const ir::Node& node) {
+  constexpr std::int64_t kMaxSegments = 512;
+  const auto mode = mode_of(node, InferContext(node));
+  const auto pads = constant_pads(node);
+  if (!mode.ok() || !pads) return std::nullopt;
+  const Dims x = node.input(0)->type.dims(), y = node.output(0)->type.dims();
+  std::vector<std::vector<Run>> out;
+  std::int64_t segments = 1;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    out.push_back(runs_of(*mode, x[i], y[i], (*pads)[i]));
+    segments *= std::ssize(out.back());
+    if (segments > kMaxSegments) return std::nullopt;
+  }
+  return out;
+}
+
+bool repeats_elements(const ir::Node& node) { return node.attrs.get_string(kMode, "constant") != "constant"; }
+
 bool lowers_pad(const ir::Node& node) {
-  return copies_input(node) && parameters_are_constant(node, 1) &&
-         node.attrs.get_string(kMode, "constant") == "constant";
+  if (!copies_input(node) || !parameters_are_constant(node, 1)) return false;
+  return !repeats_elements(node) || repeated_runs(node).has_value();
+}
+
+/// Every combination of the axes' runs is a box that is copied, backwards or from one element where it has
+/// to.
+Status lower_repeated(LowerContext& ctx) {
+  const ir::Node& n = ctx.node();
+  const auto runs = repeated_runs(n);
+  if (!runs) return cannot_lower(n, "has pads that make too many boxes");
+  const Dims from = row_major_strides(n.input(0)->type.dims());
+  const Dims to = row_major_strides(n.output(0)->type.dims());
+  std::vector<kernels::CopySegment> segments(1);
+  for (std::size_t i = 0; i < runs->size(); ++i) {
+    std::vector<kernels::CopySegment> cut;
+    for (const kernels::CopySegment& s : segments)
+      for (const Run& r : (*runs)[i]) {
+        kernels::CopySegment& piece = cut.emplace_back(s);
+        piece.dims.push_back(r.length);
+        piece.src_offset += r.source * from[i];
+        piece.src_strides.push_back(r.step * from[i]);
+        piece.dst_offset += r.begin * to[i];
+        piece.dst_strides.push_back(to[i]);
+      }
+    segments = std::move(cut);
+  }
+  return emit_copies(ctx, n.input(0)->type.dtype, std::move(segments),
+                     {ctx.read(n.input(0)), ctx.write(n.output(0))});
 }
 
 std::uint64_t fill_bits(const ir::Node& node) {
@@ -168,14 +247,14 @@ std::uint64_t fill_bits(const ir::Node& node) {
   return bits;
 }
 
+/// Constant padding is a copy between fills.
 Status lower_pad(LowerContext& ctx) {
   const ir::Node& n = ctx.node();
+  if (repeats_elements(n)) return lower_repeated(ctx);
   const Dims x = n.input(0)->type.dims(), y = n.output(0)->type.dims();
   const std::size_t rank = x.size();
-  const Dims pads =
-      n.version >= kInputsSince ? *constant_list(n, kPadsIn) : n.attrs.get_ints(pads_attribute(n.version));
-  const auto all = spread(pads, constant_list(n, kAxesIn), rank);
-  if (!all) return cannot_lower(n, pads_fault(pads, rank));
+  const auto all = constant_pads(n);
+  if (!all) return cannot_lower(n, "has pads and axes that do not fit its input");
   const Dims from = row_major_strides(x), to = row_major_strides(y);
   kernels::CopySegment inner;
   inner.dims = x;

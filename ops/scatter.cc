@@ -1,11 +1,16 @@
+#include "kernels/scatter.h"
+
 #include <array>
 #include <string>
 
+#include "atc/base/math.h"
 #include "ops/dtype_set.h"
 #include "ops/families.h"
+#include "ops/flat_index.h"
 #include "ops/indices.h"
 #include "ops/infer_checks.h"
 #include "ops/integer_math.h"
+#include "ops/move.h"
 #include "ops/op.h"
 #include "ops/reference_util.h"
 
@@ -127,6 +132,79 @@ Status reference_scatter_nd(EvalContext& ctx) {
   return {};
 }
 
+// Lowering ------------------------------------------------------------------------------------------
+
+bool lowers_scatter(const ir::Node& node) {
+  if (!copies_input(node)) return false;
+  if (node.attrs.get_string(kReduction, "none") == "none") return true;
+  const auto type = aicore::reg_type_of(node.input(0)->type.dtype);
+  return type && *type != aicore::RegType::B8;
+}
+
+Status emit_scatter(LowerContext& ctx, kernels::ScatterSpec spec, const kernels::Operand& index) {
+  const ir::Node& n = ctx.node();
+  ATC_ASSIGN(const Reduction reduction, reduction_of(n, InferContext(n)));
+  constexpr std::array kOps = {aicore::ScatterOp::Set, aicore::ScatterOp::Add, aicore::ScatterOp::Mul,
+                               aicore::ScatterOp::Max, aicore::ScatterOp::Min};
+  spec.op = kOps[static_cast<std::size_t>(reduction)];
+  ATC_ASSIGN(
+      kernels::Task task,
+      kernels::make_scatter(spec, {ctx.read(n.input(0)), index, ctx.read(n.input(2)), ctx.write(n.output(0))},
+                            ctx.chip()));
+  ctx.emit(std::move(task));
+  return {};
+}
+
+/// Indices become positions of elements: in the slab of their outer axes where those are data's, so that a
+/// tile reads the updates of its own slab alone.
+Status lower_scatter_elements(LowerContext& ctx) {
+  const ir::Node& n = ctx.node();
+  const Dims data = n.input(0)->type.dims(), dims = n.input(1)->type.dims();
+  if (n.input(2)->type.dims() != dims)
+    return cannot_lower(n, "has indices of shape [" + to_string(dims) + "] and updates of shape [" +
+                               to_string(n.input(2)->type.dims()) + "], expected equal ones");
+  const auto axis = static_cast<std::size_t>(*normalize_axis(n.attrs.get_int(kAxis, 0), std::ssize(data)));
+  ATC_TRY(check_beside_axis(n, axis));
+  const auto split = static_cast<std::ptrdiff_t>(axis);
+  const Dims outer(data.begin(), data.begin() + split);
+  const bool by_slab = std::equal(outer.begin(), outer.end(), dims.begin());
+  const std::ptrdiff_t first = by_slab ? split : 0;
+  const Dims strides = row_major_strides(data);
+  Dims steps = strides;
+  steps[axis] = 0;
+  std::fill(steps.begin(), steps.begin() + first, 0);
+  kernels::ScatterSpec s;
+  s.batch = element_count(Dims(data.begin(), data.begin() + first));
+  s.axis = element_count(Dims(data.begin() + first, data.end()));
+  s.count = element_count(Dims(dims.begin() + first, dims.end()));
+  if (s.count == 0) return lower_view(ctx);
+  ATC_ASSIGN(
+      const kernels::Operand index,
+      emit_flat_indices(ctx, dims, {{n.input(1), 0, row_major_strides(dims), data[axis], strides[axis]}},
+                        steps, s.axis));
+  return emit_scatter(ctx, s, index);
+}
+
+Status lower_scatter_nd(LowerContext& ctx) {
+  const ir::Node& n = ctx.node();
+  const Dims data = n.input(0)->type.dims(), dims = n.input(1)->type.dims();
+  const Dims tuples(dims.begin(), dims.end() - 1);
+  const auto rows_end = data.begin() + dims.back();
+  const Dims rows(data.begin(), rows_end);
+  kernels::ScatterSpec s;
+  s.axis = element_count(rows);
+  s.count = element_count(tuples);
+  s.inner = element_count(Dims(rows_end, data.end()));
+  if (s.count == 0) return lower_view(ctx);
+  const auto updates = checked_mul(s.count, s.inner);
+  if (!updates || *updates != element_count(n.input(2)->type.dims()))
+    return cannot_lower(n, "has updates of shape [" + to_string(n.input(2)->type.dims()) +
+                               "] that do not fit indices of shape [" + to_string(dims) + "]");
+  ATC_ASSIGN(const kernels::Operand index,
+             emit_flat_indices(ctx, tuples, tuple_parts(n.input(1), rows), Dims(tuples.size(), 0), s.axis));
+  return emit_scatter(ctx, s, index);
+}
+
 }  // namespace
 
 void register_scatter(Registry& r) {
@@ -135,19 +213,25 @@ void register_scatter(Registry& r) {
          .attrs = {{kAxis, AttrKind::Int}},
          .inputs = {3, 3},
          .infer = infer_scatter_elements,
-         .reference = reference_scatter_elements});
+         .reference = reference_scatter_elements,
+         .lower = lower_scatter_elements,
+         .lowers = lowers_scatter});
   r.add({.name = "ScatterElements",
          .since = 11,
          .attrs = {{kAxis, AttrKind::Int}, {kReduction, AttrKind::String, false, 16}},
          .inputs = {3, 3},
          .infer = infer_scatter_elements,
-         .reference = reference_scatter_elements});
+         .reference = reference_scatter_elements,
+         .lower = lower_scatter_elements,
+         .lowers = lowers_scatter});
   r.add({.name = "ScatterND",
          .since = 11,
          .attrs = {{kReduction, AttrKind::String, false, 16}},
          .inputs = {3, 3},
          .infer = infer_scatter_nd,
-         .reference = reference_scatter_nd});
+         .reference = reference_scatter_nd,
+         .lower = lower_scatter_nd,
+         .lowers = lowers_scatter});
 }
 
 }  // namespace atc::ops

@@ -1,9 +1,13 @@
+#include <numeric>
 #include <string>
 
+#include "kernels/scatter.h"
+#include "kernels/vector_program.h"
 #include "ops/axis_view.h"
 #include "ops/dtype_set.h"
 #include "ops/families.h"
 #include "ops/infer_checks.h"
+#include "ops/move.h"
 #include "ops/op.h"
 #include "ops/reference_util.h"
 
@@ -72,6 +76,66 @@ Status reference_tensor_scatter(EvalContext& ctx) {
   return {};
 }
 
+// Lowering ------------------------------------------------------------------------------------------
+
+using kernels::RegType;
+using kernels::VecOp;
+
+/// The row of the cache that each step of each batch entry goes to, [outer, steps], in I64. A position
+/// outside the cache (an error that only the run can see) names no row, and that step is dropped.
+StatusOr<kernels::Operand> emit_rows(LowerContext& ctx, const Dims& space_dims, std::int64_t length) {
+  const ir::Node& n = ctx.node();
+  std::vector<std::int64_t> steps(static_cast<std::size_t>(space_dims.back()));
+  std::iota(steps.begin(), steps.end(), 0);
+  kernels::VectorSpace space;
+  space.dims = space_dims;
+  space.strides = {{0, 0, 1}};
+  std::vector<kernels::Operand> operands = {
+      ctx.constant(n.name + "/steps", from_int64s(DType::I64, {std::ssize(steps)}, steps))};
+  kernels::VectorProgram p;
+  int row = p.load(0, RegType::I64);
+  if (n.input(kWriteIndices) != nullptr) {
+    operands.push_back(ctx.read(n.input(kWriteIndices)));
+    space.strides.push_back({1, 0, 0});
+    row = p.emit(VecOp::Add, RegType::I64, p.load(1, RegType::I64), row);
+  }
+  if (n.attrs.get_string(kMode, "linear") == "circular")
+    row = p.emit(VecOp::Mod, RegType::I64, row, p.constant(RegType::I64, static_cast<double>(length)));
+  const kernels::Operand rows = ctx.workspace(DType::I64, element_count(space_dims) * 8);
+  operands.push_back(rows);
+  space.strides.push_back(row_major_strides(space_dims));
+  space.offsets.assign(operands.size(), 0);
+  p.store(static_cast<int>(operands.size()) - 1, RegType::I64, row);
+  ATC_ASSIGN(kernels::Task task, kernels::make_vector_task(p, space, std::move(operands), ctx.chip()));
+  ctx.emit(std::move(task), "TensorScatter/index");
+  kernels::Operand from = rows;
+  from.output = false;
+  return from;
+}
+
+Status lower_tensor_scatter(LowerContext& ctx) {
+  const ir::Node& n = ctx.node();
+  const Dims cache = n.input(0)->type.dims(), update = n.input(1)->type.dims();
+  const auto axis = static_cast<std::size_t>(*normalize_axis(n.attrs.get_int(kAxis, -2), std::ssize(cache)));
+  Dims expected = cache;
+  expected[axis] = update[axis];
+  if (update != expected)
+    return cannot_lower(n, "has an update of shape [" + to_string(update) +
+                               "] that does not fit a cache of [" + to_string(cache) + "]");
+  const AxisView view = axis_view(cache, static_cast<std::int64_t>(axis));
+  kernels::ScatterSpec s;
+  s.batch = static_cast<std::int64_t>(view.outer);
+  s.axis = static_cast<std::int64_t>(view.length);
+  s.count = update[axis];
+  s.inner = static_cast<std::int64_t>(view.inner);
+  ATC_ASSIGN(const kernels::Operand rows, emit_rows(ctx, {cache[0], s.batch / cache[0], s.count}, s.axis));
+  ATC_ASSIGN(kernels::Task task,
+             kernels::make_scatter(
+                 s, {ctx.read(n.input(0)), rows, ctx.read(n.input(1)), ctx.write(n.output(0))}, ctx.chip()));
+  ctx.emit(std::move(task));
+  return {};
+}
+
 }  // namespace
 
 void register_tensor_scatter(Registry& r) {
@@ -80,7 +144,9 @@ void register_tensor_scatter(Registry& r) {
          .attrs = {{kAxis, AttrKind::Int}, {kMode, AttrKind::String}},
          .inputs = {2, 3},
          .infer = infer_tensor_scatter,
-         .reference = reference_tensor_scatter});
+         .reference = reference_tensor_scatter,
+         .lower = lower_tensor_scatter,
+         .lowers = copies_input});
 }
 
 }  // namespace atc::ops

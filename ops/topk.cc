@@ -1,9 +1,13 @@
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
+#include "atc/base/math.h"
+#include "kernels/top_k.h"
 #include "ops/axis_view.h"
 #include "ops/families.h"
 #include "ops/infer_checks.h"
+#include "ops/move.h"
 #include "ops/reference_util.h"
 #include "ops/shape_value.h"
 
@@ -102,6 +106,107 @@ Status reference_topk(EvalContext& ctx) {
   return {};
 }
 
+// Lowering ------------------------------------------------------------------------------------------
+
+/// The input as rows of elements along the axis, and k: what the output has there.
+struct Rows {
+  AxisView view;
+  std::int64_t keep = 0;
+  std::int64_t outer() const { return static_cast<std::int64_t>(view.outer); }
+  std::int64_t length() const { return static_cast<std::int64_t>(view.length); }
+  std::int64_t inner() const { return static_cast<std::int64_t>(view.inner); }
+};
+
+Rows rows_of(const ir::Node& node) {
+  const Dims x = node.input(0)->type.dims();
+  const std::int64_t axis = *normalize_axis(node.attrs.get_int("axis", -1), std::ssize(x));
+  const ir::Value* out = node.output(0) != nullptr ? node.output(0) : node.output(1);
+  return {axis_view(x, axis), out->type.dims()[static_cast<std::size_t>(axis)]};
+}
+
+bool lowers_topk(const ir::Node& node) {
+  const auto type = aicore::reg_type_of(node.input(0)->type.dtype);
+  if (!type || *type == aicore::RegType::B8) return false;
+  const Rows rows = rows_of(node);
+  return rows.keep <= kernels::kMaxTopK && rows.length() <= std::numeric_limits<std::int32_t>::max();
+}
+
+kernels::Operand as_input(kernels::Operand operand) {
+  operand.output = false;
+  return operand;
+}
+
+/// A workspace of rows * length elements.
+StatusOr<kernels::Operand> elements(LowerContext& ctx, DType dtype, std::int64_t rows, std::int64_t length) {
+  const auto bytes = checked_mul(rows * (bit_width(dtype) / 8), length);
+  if (!bytes) return cannot_lower(ctx.node(), "has more elements than 64 bits count");
+  return ctx.workspace(dtype, *bytes);
+}
+
+/// to[o, i, k] = from[o, k, i], or back.
+Status emit_turn(LowerContext& ctx, const Rows& r, std::int64_t length, bool back,
+                 const kernels::Operand& from, const kernels::Operand& to) {
+  kernels::CopySegment s;
+  s.dims = {r.outer(), r.inner(), length};
+  const Dims turned = {r.inner() * length, length, 1}, given = {r.inner() * length, 1, r.inner()};
+  s.src_strides = back ? turned : given;
+  s.dst_strides = back ? given : turned;
+  return emit_copies(ctx, from.dtype, {std::move(s)}, {as_input(from), to});
+}
+
+/// The best of every row; long rows are cut into stretches for the cores, whose best a second task joins.
+Status emit_top(LowerContext& ctx, const Rows& r, const kernels::Operand& x, const kernels::Operand& values,
+                const kernels::Operand& indices) {
+  kernels::TopKSpec s;
+  s.largest = ctx.node().attrs.get_int("largest", 1) != 0;
+  s.rows = r.outer() * r.inner();
+  s.axis = r.length();
+  s.keep = r.keep;
+  s.parts = kernels::top_k_parts(s.rows, s.axis, s.keep, ctx.chip());
+  if (s.parts == 1) {
+    ATC_ASSIGN(kernels::Task task, kernels::make_top_k(s, {as_input(x), values, indices}, ctx.chip()));
+    ctx.emit(std::move(task));
+    return {};
+  }
+  const std::int64_t candidates = s.parts * s.keep;
+  ATC_ASSIGN(const kernels::Operand best, elements(ctx, x.dtype, s.rows, candidates));
+  ATC_ASSIGN(const kernels::Operand names, elements(ctx, DType::I32, s.rows, candidates));
+  ATC_ASSIGN(kernels::Task first, kernels::make_top_k(s, {as_input(x), best, names}, ctx.chip()));
+  ctx.emit(std::move(first));
+  s.axis = candidates;
+  s.parts = 1;
+  s.named = true;
+  ATC_ASSIGN(kernels::Task second,
+             kernels::make_top_k(s, {as_input(best), as_input(names), values, indices}, ctx.chip()));
+  ctx.emit(std::move(second));
+  return {};
+}
+
+Status lower_topk(LowerContext& ctx) {
+  const ir::Node& n = ctx.node();
+  const Rows r = rows_of(n);
+  const std::int64_t rows = r.outer() * r.inner();
+  kernels::Operand x = ctx.read(n.input(0));
+  auto result = [&](std::size_t i, DType dtype, bool turned) -> StatusOr<kernels::Operand> {
+    if (n.output(i) != nullptr && !turned) return ctx.write(n.output(i));
+    return elements(ctx, dtype, rows, r.keep);
+  };
+  const bool turns = r.inner() != 1;
+  ATC_ASSIGN(const kernels::Operand values, result(0, x.dtype, turns));
+  ATC_ASSIGN(const kernels::Operand indices, result(1, DType::I64, turns));
+  if (turns) {
+    ATC_ASSIGN(const kernels::Operand turned, elements(ctx, x.dtype, rows, r.length()));
+    ATC_TRY(emit_turn(ctx, r, r.length(), false, x, turned));
+    x = turned;
+  }
+  ATC_TRY(emit_top(ctx, r, x, values, indices));
+  if (!turns) return {};
+  for (const std::size_t i : {std::size_t{0}, std::size_t{1}})
+    if (n.output(i) != nullptr)
+      ATC_TRY(emit_turn(ctx, r, r.keep, true, i == 0 ? values : indices, ctx.write(n.output(i))));
+  return {};
+}
+
 }  // namespace
 
 void register_topk(Registry& registry) {
@@ -110,7 +215,9 @@ void register_topk(Registry& registry) {
                 .attrs = {{"axis", AttrKind::Int}, {"k", AttrKind::Int, true}},
                 .outputs = {1, 2},
                 .infer = infer_topk,
-                .reference = reference_topk});
+                .reference = reference_topk,
+                .lower = lower_topk,
+                .lowers = lowers_topk});
   registry.add({.name = "TopK",
                 .since = 10,
                 .attrs = {{"axis", AttrKind::Int},
@@ -119,7 +226,9 @@ void register_topk(Registry& registry) {
                 .inputs = {2, 2},
                 .outputs = {1, 2},
                 .infer = infer_topk,
-                .reference = reference_topk});
+                .reference = reference_topk,
+                .lower = lower_topk,
+                .lowers = lowers_topk});
 }
 
 }  // namespace atc::ops

@@ -3,47 +3,18 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
 
 #include "atc/ir/text.h"
-#include "passes/pass_manager.h"
-#include "passes/pipeline.h"
-#include "plan/build.h"
+#include "runtime/compile_run.h"
 #include "runtime/network_maker.h"
 #include "runtime/reference_graph.h"
-#include "runtime/session.h"
 
 namespace atc::runtime {
 namespace {
 
-struct Target {
-  std::string_view chip;
-  passes::Precision precision;
+struct Target : CompileTarget {
   double tolerance;  ///< root mean square of the error, relative to the values'
 };
-
-Bytes join(const plan::BuiltPlan& built) {
-  MutableBytes all(static_cast<std::size_t>(built.plan.weight_bytes));
-  for (const plan::WeightPiece& piece : built.weights)
-    if (!piece.bytes.empty()) std::memcpy(all.data() + piece.offset, piece.bytes.data(), piece.bytes.size());
-  return std::move(all).freeze();
-}
-
-StatusOr<std::vector<Tensor>> compile_and_run(ir::Graph& graph, const Target& target,
-                                              const std::vector<Tensor>& inputs) {
-  ATC_ASSIGN(const soc::Chip* chip, soc::find_chip(target.chip));
-  passes::PassContext context;
-  context.options.chip = chip;
-  context.options.precision = target.precision;
-  passes::PassManager manager(passes::pipeline(), {.verify_each = true});
-  ATC_TRY(manager.run(graph, context));
-  ATC_ASSIGN(plan::BuiltPlan built, plan::build_plan(graph, *chip));
-  ATC_TRY(plan::validate(built.plan));
-  const Bytes weights = join(built);
-  ATC_ASSIGN(auto prepared, prepare(std::move(built.plan)));
-  ATC_ASSIGN(auto session, Session::create(prepared, weights, {.threads = 1}));
-  return session->run(inputs);
-}
 
 /// Error relative to the values, both as root mean squares; values below 0.05 count as that.
 double relative_error(const Tensor& actual, const Tensor& expected) {
@@ -62,7 +33,7 @@ std::string text(const ir::Graph& graph) { return "\n" + ir::print(graph, {.max_
 
 void check(const RandomNetwork& net, const Target& target) {
   const std::unique_ptr<ir::Graph> graph = net.graph->clone();
-  const auto run = [&]() -> StatusOr<std::vector<Tensor>> {
+  const auto run = [&]() -> StatusOr<CompiledRun> {
     try {
       return compile_and_run(*graph, target, net.inputs);
     } catch (const InternalError& error) {
@@ -71,12 +42,13 @@ void check(const RandomNetwork& net, const Target& target) {
   };
   const auto actual = run();
   ASSERT_TRUE(actual.ok()) << actual.status().to_string() << text(*net.graph) << text(*graph);
-  ASSERT_EQ(actual->size(), net.expected.size());
-  for (std::size_t i = 0; i < actual->size(); ++i) {
-    ASSERT_EQ((*actual)[i].dtype, net.expected[i].dtype);
-    ASSERT_EQ((*actual)[i].shape, net.expected[i].shape);
+  const std::vector<Tensor>& outputs = actual->outputs;
+  ASSERT_EQ(outputs.size(), net.expected.size());
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    ASSERT_EQ(outputs[i].dtype, net.expected[i].dtype);
+    ASSERT_EQ(outputs[i].shape, net.expected[i].shape);
     // Not EXPECT_LE: a nan has to fail.
-    const double error = relative_error((*actual)[i], net.expected[i]);
+    const double error = relative_error(outputs[i], net.expected[i]);
     ASSERT_TRUE(error <= target.tolerance)
         << "output " << i << " (" << graph->outputs()[i]->name() << "): error " << error << "\n"
         << text(*net.graph) << text(*graph);
@@ -165,10 +137,10 @@ TEST_P(RandomNetworks, GiveWhatTheReferencesGiveInHardCases) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, RandomNetworks,
-                         testing::Values(Target{"Ascend910B3", passes::Precision::Origin, 1e-4},
-                                         Target{"Ascend310P3", passes::Precision::Origin, 1e-4},
-                                         Target{"Ascend910B3", passes::Precision::Fp16, 0.02},
-                                         Target{"Ascend310P3", passes::Precision::Fp16, 0.02}),
+                         testing::Values(Target{{"Ascend910B3", passes::Precision::Origin}, 1e-4},
+                                         Target{{"Ascend310P3", passes::Precision::Origin}, 1e-4},
+                                         Target{{"Ascend910B3", passes::Precision::Fp16}, 0.02},
+                                         Target{{"Ascend310P3", passes::Precision::Fp16}, 0.02}),
                          [](const auto& tested) {
                            return std::string(tested.param.chip) +
                                   (tested.param.precision == passes::Precision::Origin ? "_origin" : "_fp16");

@@ -1,0 +1,42 @@
+#include "runtime/compile_run.h"
+
+#include <cstring>
+
+#include "passes/pass_manager.h"
+#include "passes/pipeline.h"
+#include "plan/build.h"
+#include "runtime/session.h"
+
+namespace atc::runtime {
+namespace {
+
+Bytes join(const plan::BuiltPlan& built) {
+  MutableBytes all(static_cast<std::size_t>(built.plan.weight_bytes));
+  for (const plan::WeightPiece& piece : built.weights)
+    if (!piece.bytes.empty()) std::memcpy(all.data() + piece.offset, piece.bytes.data(), piece.bytes.size());
+  return std::move(all).freeze();
+}
+
+}  // namespace
+
+StatusOr<CompiledRun> compile_and_run(ir::Graph& graph, const CompileTarget& target,
+                                      const std::vector<Tensor>& inputs) {
+  ATC_ASSIGN(const soc::Chip* chip, soc::find_chip(target.chip));
+  passes::PassContext context;
+  context.options.chip = chip;
+  context.options.precision = target.precision;
+  passes::PassManager manager(passes::pipeline(), {.verify_each = true});
+  ATC_TRY(manager.run(graph, context));
+  ATC_ASSIGN(plan::BuiltPlan built, plan::build_plan(graph, *chip));
+  ATC_TRY(plan::validate(built.plan));
+  CompiledRun run;
+  for (const plan::PlanTask& task : built.plan.tasks)
+    if (task.engine == plan::Engine::AiCpu) run.on_ai_cpu.push_back(task.op_type);
+  const Bytes weights = join(built);
+  ATC_ASSIGN(auto prepared, prepare(std::move(built.plan)));
+  ATC_ASSIGN(auto session, Session::create(prepared, weights, {.threads = 1}));
+  ATC_ASSIGN(run.outputs, session->run(inputs));
+  return run;
+}
+
+}  // namespace atc::runtime
