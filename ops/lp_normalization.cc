@@ -1,8 +1,11 @@
 #include <cmath>
+#include <limits>
 
 #include "ops/axis_view.h"
+#include "ops/dtype_set.h"
 #include "ops/families.h"
 #include "ops/infer_checks.h"
+#include "ops/vector_emitter.h"
 
 // Division by a power sum along one axis: LpNormalization, LRN.
 namespace atc::ops {
@@ -43,6 +46,24 @@ Status reference_lp_normalization(EvalContext& ctx) {
         column[k * v.inner] = norm == 0 ? 0 : column[k * v.inner] / norm;
     }
   ctx.outputs[0] = from_doubles(x.dtype, x.shape, y);
+  return {};
+}
+
+std::optional<Dims> lp_axes(const ir::Node& node) {
+  const auto axis = normalize_axis(node.attrs.get_int("axis", -1), std::ssize(node.input(0)->type.dims()));
+  return axis ? std::optional(Dims{*axis}) : std::nullopt;
+}
+
+Status vector_lp_normalization(VectorEmitter& e) {
+  using kernels::RegType;
+  using kernels::VecOp;
+  const auto x = e.input(0);
+  const bool l1 = e.node().attrs.get_int("p", 2) == 1;
+  auto norm = e.unary(VecOp::ReduceSum, l1 ? e.unary(VecOp::Abs, x) : e.binary(VecOp::Mul, x, x));
+  if (!l1) norm = e.unary(VecOp::Sqrt, norm);
+  // Zero divided by the least positive number is zero.
+  const auto least = e.constant(RegType::F32, static_cast<double>(std::numeric_limits<float>::min()));
+  e.set_output(0, e.binary(VecOp::Div, x, e.binary(VecOp::Max, norm, least)));
   return {};
 }
 
@@ -91,7 +112,10 @@ void register_lp_normalization(Registry& registry) {
   registry.add({.name = "LpNormalization",
                 .attrs = {{"axis", AttrKind::Int}, {"p", AttrKind::Int}},
                 .infer = infer_lp_normalization,
-                .reference = reference_lp_normalization});
+                .reference = reference_lp_normalization,
+                .vector = vector_lp_normalization,
+                .vector_accepts = has_vector_types,
+                .reduce_axes = lp_axes});
   registry.add({.name = "LRN",
                 .attrs = {{"alpha", AttrKind::Float},
                           {"beta", AttrKind::Float},

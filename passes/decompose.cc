@@ -1,10 +1,13 @@
 #include "passes/decompose.h"
 
+#include <array>
 #include <numeric>
 
 #include "ops/op.h"
 #include "ops/reduce.h"
 #include "passes/batch_norm.h"
+#include "passes/decompose_norms.h"
+#include "passes/node_writer.h"
 #include "passes/rewrite.h"
 
 namespace atc::passes {
@@ -14,38 +17,15 @@ using ir::Graph;
 using ir::Node;
 using ir::Value;
 
-constexpr int kOpset = 17;  // of the nodes written here
-
-Node* insert(Graph& g, Node& before, std::string type, std::vector<Value*> inputs, const ir::TensorType& out,
-             const std::string& suffix) {
-  Node* n = g.add_node(std::move(type), std::move(inputs), 1, &before, {}, kOpset);
-  n->name = before.name.empty() ? suffix : before.name + "/" + suffix;
-  n->sources = before.sources;
-  n->output(0)->type = out;
-  return n;
-}
-
-Value* int64_constant(Graph& g, const std::string& name, const Dims& values) {
-  Value* v = g.add_constant(name, from_int64s(DType::I64, {std::ssize(values)}, values));
-  return v;
-}
-
-Value* reshape(Graph& g, Node& before, Value* x, const Dims& dims, const std::string& suffix) {
-  Value* shape = int64_constant(g, before.name + "/" + suffix + "_shape", dims);
-  Node* n = insert(g, before, "Reshape", {x, shape}, ir::tensor_type(x->type.dtype, dims), suffix);
-  n->attrs.set("allowzero", std::int64_t{1});
-  return n->output(0);
-}
-
 // CastLike takes nothing but a type of its second input, which needs not be computed then.
 bool resolve_cast_like(Graph& g, Node& n) {
   if (!n.is("CastLike")) return false;
-  Node* cast = insert(g, n, "Cast", {n.input(0)}, n.output(0)->type, "Cast");
+  NodeWriter w(g, n);
+  Node* cast = w.insert("Cast", {n.input(0)}, n.output(0)->type, "Cast");
   cast->version = n.version;
   cast->attrs = n.attrs;
   cast->attrs.set("to", static_cast<std::int64_t>(n.output(0)->type.dtype));
-  replace_value(n.output(0), cast->output(0));
-  g.erase(&n);
+  w.finish(cast->output(0));
   return true;
 }
 
@@ -58,13 +38,13 @@ bool keep_reduced_axes(Graph& g, Node& n) {
   if (!axes.ok()) return false;
   Value* out = n.output(0);
   const Dims kept = ops::reduced_shape(dims, *axes, true);
-  Node* reduced = insert(g, n, n.op_type, {n.inputs().begin(), n.inputs().end()},
-                         ir::tensor_type(out->type.dtype, kept), "keepdims");
+  NodeWriter w(g, n);
+  Node* reduced = w.insert(n.op_type, {n.inputs().begin(), n.inputs().end()},
+                           ir::tensor_type(out->type.dtype, kept), "keepdims");
   reduced->version = n.version;
   reduced->attrs = n.attrs;
   reduced->attrs.set("keepdims", std::int64_t{1});
-  replace_value(out, reshape(g, n, reduced->output(0), out->type.dims(), "drop_axes"));
-  g.erase(&n);
+  w.finish(w.reshape(reduced->output(0), out->type.dims(), "drop_axes"));
   return true;
 }
 
@@ -75,11 +55,11 @@ bool expand_global_pool(Graph& g, Node& n) {
   Dims axes(dims.size() - 2);
   std::iota(axes.begin(), axes.end(), 2);
   if (axes.empty()) return false;
-  Node* r = insert(g, n, average ? "ReduceMean" : "ReduceMax", {n.input(0)}, n.output(0)->type, n.op_type);
+  NodeWriter w(g, n);
+  Node* r = w.insert(average ? "ReduceMean" : "ReduceMax", {n.input(0)}, n.output(0)->type, n.op_type);
   r->attrs.set("axes", axes);
   r->attrs.set("keepdims", std::int64_t{1});
-  replace_value(n.output(0), r->output(0));
-  g.erase(&n);
+  w.finish(r->output(0));
   return true;
 }
 
@@ -93,16 +73,15 @@ bool expand_batch_norm(Graph& g, Node& n) {
   const DType dtype = x->type.dtype;
   Value* f = g.add_constant(n.name + "/scale", from_doubles(dtype, dims, affine->scale));
   Value* o = g.add_constant(n.name + "/shift", from_doubles(dtype, dims, affine->shift));
-  Node* mul = insert(g, n, "Mul", {n.input(0), f}, n.output(0)->type, "scaled");
-  Node* add = insert(g, n, "Add", {mul->output(0), o}, n.output(0)->type, "shifted");
-  replace_value(n.output(0), add->output(0));
-  g.erase(&n);
+  NodeWriter w(g, n);
+  Node* mul = w.insert("Mul", {n.input(0), f}, n.output(0)->type, "scaled");
+  w.finish(w.insert("Add", {mul->output(0), o}, n.output(0)->type, "shifted")->output(0));
   return true;
 }
 
-Value* transposed(Graph& g, Node& before, Value* x, const std::string& suffix) {
+Value* transposed(NodeWriter& w, Value* x, const std::string& suffix) {
   const Dims d = x->type.dims();
-  Node* t = insert(g, before, "Transpose", {x}, ir::tensor_type(x->type.dtype, {d[1], d[0]}), suffix);
+  Node* t = w.insert("Transpose", {x}, ir::tensor_type(x->type.dtype, {d[1], d[0]}), suffix);
   t->attrs.set("perm", std::vector<std::int64_t>{1, 0});
   return t->output(0);
 }
@@ -114,24 +93,23 @@ bool expand_gemm(Graph& g, Node& n) {
   if (n.version < 7 && n.input(2) != nullptr && n.input(2)->type.dims() != n.output(0)->type.dims() &&
       n.input(2)->type.shape->size() > 1)
     return false;
+  NodeWriter w(g, n);
   Value* a = n.input(0);
   Value* b = n.input(1);
-  if (n.attrs.get_int("transA", 0) != 0) a = transposed(g, n, a, "transA");
-  const bool trans_b = n.attrs.get_int("transB", 0) != 0;
-  if (trans_b) b = transposed(g, n, b, "transB");
+  if (n.attrs.get_int("transA", 0) != 0) a = transposed(w, a, "transA");
+  if (n.attrs.get_int("transB", 0) != 0) b = transposed(w, b, "transB");
   const ir::TensorType type = n.output(0)->type;
-  Value* y = insert(g, n, "MatMul", {a, b}, type, "product")->output(0);
+  Value* y = w.insert("MatMul", {a, b}, type, "product")->output(0);
   auto scaled = [&](Value* v, float factor, const std::string& suffix) {
     if (factor == 1.0F) return v;
-    Value* c = g.add_constant(n.name + "/" + suffix, scalar_tensor(dtype, static_cast<double>(factor)));
-    return insert(g, n, "Mul", {v, c}, v->type, suffix + "_scaled")->output(0);
+    Value* c = w.scalar(static_cast<double>(factor), dtype, suffix);
+    return w.insert("Mul", {v, c}, v->type, suffix + "_scaled")->output(0);
   };
   y = scaled(y, n.attrs.get_float("alpha", 1.0F), "alpha");
   const float beta = n.attrs.get_float("beta", 1.0F);
   if (n.input(2) != nullptr && beta != 0.0F)
-    y = insert(g, n, "Add", {y, scaled(n.input(2), beta, "beta")}, type, "bias")->output(0);
-  replace_value(n.output(0), y);
-  g.erase(&n);
+    y = w.insert("Add", {y, scaled(n.input(2), beta, "beta")}, type, "bias")->output(0);
+  w.finish(y);
   return true;
 }
 
@@ -142,24 +120,41 @@ bool expand_vector_matmul(Graph& g, Node& n) {
   Dims a2 = a, b2 = b;
   if (a.size() == 1) a2.insert(a2.begin(), 1);
   if (b.size() == 1) b2.push_back(1);
-  Value* av = a2 == a ? n.input(0) : reshape(g, n, n.input(0), a2, "as_row");
-  Value* bv = b2 == b ? n.input(1) : reshape(g, n, n.input(1), b2, "as_column");
+  NodeWriter w(g, n);
+  Value* av = w.reshape(n.input(0), a2, "as_row");
+  Value* bv = w.reshape(n.input(1), b2, "as_column");
   Dims out = n.output(0)->type.dims();
   if (a.size() == 1) out.insert(b.size() == 1 ? out.end() : out.end() - 1, 1);
   if (b.size() == 1) out.push_back(1);
-  Node* m = insert(g, n, "MatMul", {av, bv}, ir::tensor_type(n.output(0)->type.dtype, out), "matrix");
-  replace_value(n.output(0), reshape(g, n, m->output(0), n.output(0)->type.dims(), "drop_unit_axes"));
-  g.erase(&n);
+  Node* m = w.insert("MatMul", {av, bv}, ir::tensor_type(n.output(0)->type.dtype, out), "matrix");
+  w.finish(w.reshape(m->output(0), n.output(0)->type.dims(), "drop_unit_axes"));
   return true;
 }
+
+struct Rule {
+  std::string_view op;  ///< empty: the rule knows its operators
+  bool (*rewrite)(Graph&, Node&);
+};
+constexpr std::array kRules = {
+    Rule{"CastLike", resolve_cast_like},
+    Rule{"", keep_reduced_axes},
+    Rule{"GlobalAveragePool", expand_global_pool},
+    Rule{"GlobalMaxPool", expand_global_pool},
+    Rule{"BatchNormalization", expand_batch_norm},
+    Rule{"Gemm", expand_gemm},
+    Rule{"MatMul", expand_vector_matmul},
+    Rule{"InstanceNormalization", expand_instance_norm},
+    Rule{"GroupNormalization", expand_group_norm},
+    Rule{"MeanVarianceNormalization", expand_mean_variance_norm},
+    Rule{"LRN", expand_lrn},
+};
 
 StatusOr<int> run(Graph& graph, PassContext&) {
   int changes = 0;
   for (Node* n : graph.node_list()) {
     if (!n->domain.empty() || !has_static_shapes(*n)) continue;
-    for (auto rewrite : {resolve_cast_like, keep_reduced_axes, expand_global_pool, expand_batch_norm,
-                         expand_gemm, expand_vector_matmul})
-      if (rewrite(graph, *n)) {
+    for (const Rule& rule : kRules)
+      if ((rule.op.empty() || n->is(rule.op)) && rule.rewrite(graph, *n)) {
         ++changes;
         break;
       }
@@ -169,6 +164,13 @@ StatusOr<int> run(Graph& graph, PassContext&) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> decomposed_operators() {
+  std::vector<std::string_view> out;
+  for (const Rule& rule : kRules)
+    if (!rule.op.empty()) out.push_back(rule.op);
+  return out;
+}
 
 Pass decompose_pass() {
   return {"decompose", "", "operators that have simpler forms are written in them", run};

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string_view>
+#include <vector>
+
 #include "passes/pass.h"
 
 namespace atc::passes {
@@ -11,7 +14,11 @@ namespace atc::passes {
 ///     BatchNormalization (constants) ->  x * scale + shift
 ///     Gemm                           ->  alpha * MatMul(A or its Transpose, B) + beta * C
 ///     MatMul of vectors              ->  Reshape, MatMul, Reshape
+///     InstanceNormalization, GroupNormalization, MeanVarianceNormalization, LRN -> decompose_norms.h
 ///     Softmax before opset 13 stays: its vector form reduces the trailing axes.
 Pass decompose_pass();  ///< "decompose"; changes: nodes rewritten
+
+/// The ONNX operators that it rewrites, reductions apart, as they stand in its list of rules.
+std::vector<std::string_view> decomposed_operators();
 
 }  // namespace atc::passes

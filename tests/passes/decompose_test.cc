@@ -172,5 +172,31 @@ INSTANTIATE_TEST_SUITE_P(
              "  %9 \"y\" = my::ReduceMean@1(%0) {keepdims=0} : f32[2,3]\n"}),
     [](const auto& tested) { return std::string(tested.param.name); });
 
+TEST(Decompose, InstanceNormalizationIsWrittenInMeans) {
+  int changes = 0;
+  const std::string after = run_pass(
+      decompose_pass(),
+      air("%0 \"x\": f32[2,3,4,5], %1 \"s\": f32[3], %2 \"b\": f32[3]", "%3",
+          "  %3 \"y\" = InstanceNormalization@6(%0, %1, %2) {epsilon=0.5} : f32[2,3,4,5] name \"n\" from "
+          "\"n\"\n"),
+      &changes);
+  EXPECT_EQ(changes, 1);
+  EXPECT_THAT(after, testing::HasSubstr("ReduceMean@17(%0) {axes=[2,3], keepdims=1} : f32[2,3,1,1]"));
+  EXPECT_THAT(after, testing::HasSubstr("\"y\" = Add@17"));
+  EXPECT_THAT(after, testing::Not(testing::HasSubstr("InstanceNormalization")));
+}
+
+TEST(Decompose, NormalizationsOfDoublesStay) {
+  expect_unchanged(decompose_pass(),
+                   air("%0 \"x\": f64[2,3,4]", "%1",
+                       "  %1 \"y\" = LRN@13(%0) {size=3} : f64[2,3,4] name \"n\" from \"n\"\n"));
+}
+
+TEST(Decompose, LrnOfNegativeAlphaStays) {
+  expect_unchanged(decompose_pass(),
+                   air("%0 \"x\": f32[2,3,4]", "%1",
+                       "  %1 \"y\" = LRN@13(%0) {alpha=-1.0, size=3} : f32[2,3,4] name \"n\" from \"n\"\n"));
+}
+
 }  // namespace
 }  // namespace atc::passes

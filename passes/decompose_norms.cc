@@ -1,0 +1,155 @@
+#include "passes/decompose_norms.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "ops/op.h"
+#include "passes/node_writer.h"
+
+namespace atc::passes {
+namespace {
+
+using ir::Graph;
+using ir::Node;
+using ir::Value;
+
+bool is_vector_float(const Value* v) {
+  return v->type.dtype == DType::F32 || v->type.dtype == DType::F16 || v->type.dtype == DType::BF16;
+}
+
+/// Means over several groups of neighbouring axes are means of means: reductions run along one group.
+Value* mean_over(NodeWriter& w, Value* x, const Dims& axes, const std::string& suffix) {
+  for (std::size_t end = axes.size(); end > 0;) {
+    std::size_t begin = end - 1;
+    while (begin > 0 && axes[begin - 1] + 1 == axes[begin]) --begin;
+    x = w.mean(x,
+               Dims(axes.begin() + static_cast<std::ptrdiff_t>(begin),
+                    axes.begin() + static_cast<std::ptrdiff_t>(end)),
+               suffix + (begin == 0 ? "" : std::to_string(begin)));
+    end = begin;
+  }
+  return x;
+}
+
+struct Deviation {
+  Value* centered;
+  Value* variance;
+};
+
+Deviation deviation(NodeWriter& w, Value* x, const Dims& axes) {
+  Value* mean = mean_over(w, x, axes, "mean");
+  Value* centered = w.binary("Sub", x, mean, x, "centered");
+  Value* squares = w.binary("Mul", centered, centered, x, "squares");
+  return {centered, mean_over(w, squares, axes, "variance")};
+}
+
+/// x without its mean over `axes`, divided by the deviation there.
+Value* normalized(NodeWriter& w, Value* x, const Dims& axes, double epsilon) {
+  const Deviation d = deviation(w, x, axes);
+  Value* shifted =
+      w.binary("Add", d.variance, w.scalar(epsilon, x->type.dtype, "epsilon"), d.variance, "shifted");
+  return w.binary("Div", d.centered, w.unary("Sqrt", shifted, "deviation"), x, "normalized");
+}
+
+/// x * scale + bias, both of one element an index of axis 1.
+Value* scaled(NodeWriter& w, Value* x, Value* scale, Value* bias) {
+  Dims dims(x->type.shape->size() - 1, 1);
+  dims[0] = x->type.dims()[1];
+  Value* y = w.binary("Mul", x, w.reshape(scale, dims, "scale"), x, "scaled");
+  return w.binary("Add", y, w.reshape(bias, dims, "bias"), x, "biased");
+}
+
+double epsilon_of(const Node& n) { return static_cast<double>(n.attrs.get_float("epsilon", 1e-5F)); }
+
+}  // namespace
+
+bool expand_instance_norm(Graph& graph, Node& n) {
+  Value* x = n.input(0);
+  if (!n.is("InstanceNormalization") || !is_vector_float(x) || x->type.shape->size() < 3) return false;
+  NodeWriter w(graph, n);
+  Dims axes(x->type.shape->size() - 2);
+  std::iota(axes.begin(), axes.end(), 2);
+  w.finish(scaled(w, normalized(w, x, axes, epsilon_of(n)), n.input(1), n.input(2)));
+  return true;
+}
+
+bool expand_group_norm(Graph& graph, Node& n) {
+  Value* x = n.input(0);
+  if (!n.is("GroupNormalization") || !is_vector_float(x)) return false;
+  const Dims dims = x->type.dims();
+  const std::int64_t groups = n.attrs.get_int("num_groups", 0);
+  if (dims.size() < 2 || groups < 1 || dims[1] % groups != 0 || element_count(dims) == 0) return false;
+  NodeWriter w(graph, n);
+  Value* grouped = w.reshape(x, {dims[0], groups, element_count(dims) / dims[0] / groups}, "groups");
+  Value* y = normalized(w, grouped, {2}, epsilon_of(n));
+  const bool by_group = n.version < 21;
+  if (by_group) y = scaled(w, y, n.input(1), n.input(2));
+  y = w.reshape(y, dims, "channels");
+  if (!by_group) y = scaled(w, y, n.input(1), n.input(2));
+  w.finish(y);
+  return true;
+}
+
+bool expand_mean_variance_norm(Graph& graph, Node& n) {
+  Value* x = n.input(0);
+  if (!n.is("MeanVarianceNormalization") || !is_vector_float(x)) return false;
+  constexpr double kEpsilon = 1e-9;  // of the operator's function body
+  Dims axes;
+  for (std::int64_t a : n.attrs.get_ints("axes", {0, 2, 3})) {
+    const auto axis = ops::normalize_axis(a, std::ssize(*x->type.shape));
+    if (!axis) return false;
+    axes.push_back(*axis);
+  }
+  std::sort(axes.begin(), axes.end());
+  NodeWriter w(graph, n);
+  const Deviation d = deviation(w, x, axes);
+  Value* spread = w.unary("Sqrt", d.variance, "deviation");
+  spread = w.binary("Add", spread, w.scalar(kEpsilon, x->type.dtype, "epsilon"), spread, "shifted");
+  w.finish(w.binary("Div", d.centered, spread, x, "normalized"));
+  return true;
+}
+
+bool expand_lrn(Graph& graph, Node& n) {
+  constexpr std::int64_t kMaxWindow = 16;
+  Value* x = n.input(0);
+  if (!n.is("LRN") || !is_vector_float(x)) return false;
+  const std::int64_t size = n.attrs.get_int("size", 1);
+  const double alpha = static_cast<double>(n.attrs.get_float("alpha", 1e-4F));
+  if (alpha < 0 || size > kMaxWindow) return false;
+  NodeWriter w(graph, n);
+  const DType dtype = x->type.dtype;
+  // Scaled before it is squared: squares of activations leave the range of fp16.
+  Value* t =
+      w.binary("Mul", x, w.scalar(std::sqrt(alpha / static_cast<double>(size)), dtype, "factor"), x, "t");
+  Value* squares = w.binary("Mul", t, t, x, "squares");
+  Dims dims = x->type.dims(), pads(2 * dims.size(), 0);
+  const std::int64_t channels = dims[1];
+  pads[1] = (size - 1) / 2;
+  pads[dims.size() + 1] = size / 2;
+  dims[1] += size - 1;
+  Value* padded =
+      size == 1 ? squares
+                : w.insert("Pad", {squares, w.int64s(pads, "pads")}, ir::tensor_type(dtype, dims), "padded")
+                      ->output(0);
+  Value* sum = nullptr;
+  for (std::int64_t k = 0; k < size; ++k) {
+    const std::string suffix = "window" + std::to_string(k);
+    Value* part = padded;
+    if (size > 1)
+      part = w.insert("Slice",
+                      {padded, w.int64s({k}, suffix + "_start"), w.int64s({k + channels}, suffix + "_end"),
+                       w.int64s({1}, suffix + "_axis")},
+                      x->type, suffix)
+                 ->output(0);
+    sum = sum == nullptr ? part : w.binary("Add", sum, part, x, suffix + "_sum");
+  }
+  const double bias = static_cast<double>(n.attrs.get_float("bias", 1.0F));
+  const double beta = static_cast<double>(n.attrs.get_float("beta", 0.75F));
+  sum = w.binary("Add", sum, w.scalar(bias, dtype, "bias"), x, "shifted");
+  Value* power = w.binary("Pow", sum, w.scalar(beta, dtype, "beta"), x, "power");
+  w.finish(w.binary("Div", x, power, x, "divided"));
+  return true;
+}
+
+}  // namespace atc::passes
