@@ -34,7 +34,14 @@ std::optional<Dims> broadcast_dims(const Dims& a, const Dims& b) {
 // Axes inputs of reductions are read off the node, they are not data.
 bool is_parameter(const Node& n, std::size_t i) { return i == 1 && n.op_type.starts_with("Reduce"); }
 
-bool is_immediate(const Value* v) { return v->is_constant() && v->constant().count() == 1; }
+// Immediates of programs are doubles: 64-bit integers beyond 2^53 stay operands.
+bool is_immediate(const Value* v) {
+  if (!v->is_constant() || v->constant().count() != 1) return false;
+  constexpr std::int64_t kExact = std::int64_t{1} << 53;
+  if (v->type.dtype != DType::I64) return true;
+  const std::int64_t x = v->constant().as<std::int64_t>()[0];
+  return -kExact <= x && x <= kExact;
+}
 
 std::optional<Group> single(Node* n) {
   if (!ops::is_vectorizable(*n)) return std::nullopt;
