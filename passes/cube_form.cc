@@ -1,5 +1,8 @@
 #include "passes/cube_form.h"
 
+#include <algorithm>
+#include <array>
+
 #include "kernels/window.h"
 #include "ops/window_geometry.h"
 #include "passes/cube_node.h"
@@ -74,11 +77,15 @@ bool pool(Graph& g, Node& n, const soc::Chip* chip) {
   return true;
 }
 
+constexpr std::array<std::string_view, 5> kOperators = {"AveragePool", "Conv", "ConvTranspose", "MatMul",
+                                                        "MaxPool"};
+
 StatusOr<int> run(Graph& graph, PassContext& context) {
   const soc::Chip* chip = context.options.chip;
   int changes = 0;
   for (Node* n : graph.node_list()) {
     if (!n->domain.empty() || !has_static_shapes(*n)) continue;
+    if (std::ranges::find(kOperators, std::string_view(n->op_type)) == kOperators.end()) continue;
     if (n->output(0) == nullptr || element_count(n->output(0)->type.dims()) == 0) continue;
     if (convolution(graph, *n, chip) || matmul(graph, *n) || pool(graph, *n, chip)) ++changes;
   }
@@ -86,6 +93,8 @@ StatusOr<int> run(Graph& graph, PassContext& context) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> cube_form_operators() { return {kOperators.begin(), kOperators.end()}; }
 
 Pass cube_form_pass() {
   return {"cube-form", "", "convolutions, matrix products and pools take the form that carries an epilogue",

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string_view>
+#include <vector>
+
 #include "passes/pass.h"
 
 namespace atc::passes {
@@ -15,5 +18,8 @@ namespace atc::passes {
 /// The epilogue adds the bias or returns the accumulator. Weights must be constant for convolutions;
 /// auto_pad becomes explicit pads. Operands the cube does not take (f64, integers) stay as they are.
 Pass cube_form_pass();  ///< "cube-form"; changes: nodes rewritten
+
+/// The ONNX operators that it rewrites.
+std::vector<std::string_view> cube_form_operators();
 
 }  // namespace atc::passes

@@ -185,31 +185,5 @@ TEST(Mean, AveragesInDoubleAndRoundsOnce) {
   expect_near(one.run_one(), {2}, {1, 2});
 }
 
-TEST(Where, ChoosesAndBroadcasts) {
-  NodeCase c("Where", 16);
-  c.data(tensor_of(DType::Bool, {2, 1}, {1, 0})).data(f32({2}, {1, 2})).data(f32({}, {9}));
-  expect_near(c.run_one(), {2, 2}, {1, 2, 9, 9});
-  EXPECT_THAT(NodeCase("Where", 16)
-                  .typed(DType::F32, Dims{2})
-                  .typed(DType::F32, Dims{2})
-                  .typed(DType::F32, Dims{2})
-                  .inferred(),
-              HasSubstr("must be of type bool"));
-  EXPECT_THAT(NodeCase("Where", 16)
-                  .typed(DType::Bool, Dims{2})
-                  .typed(DType::F32, Dims{3})
-                  .typed(DType::F32, Dims{1})
-                  .inferred(),
-              HasSubstr("do not broadcast"));
-}
-
-TEST(Where, EvaluatesShapeValues) {
-  // -1 stands for "keep the axis", as exporters of Expand write it.
-  NodeCase c("Where", 16);
-  c.constant(tensor_of(DType::Bool, {3}, {1, 0, 0})).constant(i64({1}, {1}));
-  c.shape_value({literal(-1), ir::Dim::named("n"), literal(3)});
-  EXPECT_EQ(c.inferred_elements(), "1,n,3");
-}
-
 }  // namespace
 }  // namespace atc::ops
