@@ -274,6 +274,11 @@ class Core {
   /// elements become f32. Gives the whole tile.
   CubeTile store_slabs(Buffer& l1, std::int64_t first_slab, Buffer& ub, DType dtype, int rows, int cols);
 
+  /// A from a dense matrix rows x cols of the Unified Buffer, stored as `dtype`: to NZ, zero padded. On split
+  /// cores the tile goes through L2. In Fast mode f32 stays where it is, so `ub` must hold it until the
+  /// product.
+  CubeTile move_matrix_a(Buffer& l1, Buffer& ub, DType dtype, int rows, int cols);
+
   /// The L0 buffers of a product, two of each operand for ping-pong.
   struct CubeBuffers {
     Buffer* l0a[2] = {nullptr, nullptr};

@@ -258,4 +258,43 @@ Core::CubeTile Core::store_slabs(Buffer& l1, std::int64_t first_slab, Buffer& ub
   return tile;
 }
 
+Core::CubeTile Core::move_matrix_a(Buffer& l1, Buffer& ub, DType dtype, int rows, int cols) {
+  const std::int64_t e = bytes_of(dtype);
+  const std::int64_t bytes = std::int64_t{rows} * cols * e, stored = rows * round_up(cols, 16) * e;
+  ATC_CHECK(bytes <= ub.bytes, "DataCopy from beyond its buffer: " + std::to_string(bytes) + " of " +
+                                   std::to_string(ub.bytes) + " bytes");
+  ATC_CHECK(stored <= l1.bytes, "L1 tile of " + std::to_string(stored) + " bytes beyond its buffer of " +
+                                    std::to_string(l1.bytes));
+  if (timing_) {
+    const Cycle write = kIssue + ceil_div(stored, chip_.ub_write_l2);
+    issue(Pipe::MTE3, write, "DataCopy", stored, {&ub}, {&l1});
+    if (chip_.split)
+      issue(Pipe::MTE2, kIssue + ceil_div(stored, chip_.l2_read), "DataCopy", stored, {}, {&l1});
+  }
+  l1.data = l1.own;
+  CubeTile tile;
+  tile.buffer = &l1;
+  tile.data = l1.own;
+  if (values_ == Values::Literal) {
+    tile.k1_stride = std::int64_t{rows} * 16;
+    for (int c = 0; c < cols; c += 16) {
+      const int width = std::min(16, cols - c);
+      std::byte* slab = l1.own + (c / 16) * tile.k1_stride * e;
+      if (width < 16) std::memset(slab, 0, static_cast<std::size_t>(tile.k1_stride * e));
+      for (int r = 0; r < rows; ++r)
+        std::memcpy(slab + r * 16 * e, ub.data + (std::int64_t{r} * cols + c) * e,
+                    static_cast<std::size_t>(width * e));
+    }
+    return tile;
+  }
+  tile.k1_stride = 16;
+  tile.row_stride = cols;
+  if (values_ == Values::None) return tile;
+  if (dtype == DType::F32)
+    tile.data = ub.data;
+  else
+    widen(ub.data, dtype, reinterpret_cast<float*>(l1.own), std::int64_t{rows} * cols);
+  return tile;
+}
+
 }  // namespace atc::aicore

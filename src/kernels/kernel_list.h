@@ -11,6 +11,7 @@ using PrepareResult = StatusOr<std::unique_ptr<PreparedKernel>>;
 /// "Task parameters are not legal: ..." (E10041): what every prepare function answers to a bad plan.
 Status bad_params(std::string_view kernel, std::string_view reason);
 
+PrepareResult prepare_attention(const Task& task, const soc::Chip& chip);
 PrepareResult prepare_cube_conv(const Task& task, const soc::Chip& chip);
 PrepareResult prepare_cube_matmul(const Task& task, const soc::Chip& chip);
 PrepareResult prepare_gather(const Task& task, const soc::Chip& chip);

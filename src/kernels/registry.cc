@@ -8,6 +8,7 @@ namespace {
 
 // Sorted by name.
 constexpr std::array kKernels = {
+    KernelDef{"attention", true, prepare_attention},
     KernelDef{"cube_conv", true, prepare_cube_conv},
     KernelDef{"cube_matmul", true, prepare_cube_matmul},
     KernelDef{"gather", false, prepare_gather},
