@@ -2,12 +2,14 @@
 
 #include "ops/body.h"
 #include "ops/families.h"
+#include "ops/fused_views.h"
 
 // atc::Fused: a body of elementwise operators, and reductions along one group of neighbouring axes, run as
-// one vector program. Inputs and outputs are those of the body; attribute `reduce_axes` names the group.
-// An input may be a part of its value: attribute `views` has for each such input its number, its rank, the
-// first element, and then the dims and strides of what is read (view_fusion). Such nodes are in ND and reduce
-// nothing.
+// one vector program. Inputs and outputs are those of the body; attribute `reduce_axes` names the group,
+// `label` what the program is known as. With views (fused_views.h) operands are walked by strides of their
+// own. An input may be a part of its value: attribute `parts` has for each such input its number, its rank,
+// the first element, and then the dims and strides of what is read (view_fusion). Such nodes are in ND,
+// reduce nothing and have no views.
 namespace atc::ops {
 
 namespace {
@@ -28,30 +30,30 @@ Status infer_fused(InferContext& ctx) {
 }
 
 /// The part of an input that is read.
-struct InputView {
+struct InputPart {
   Dims dims, strides;
   std::int64_t first = 0;
 };
 
-/// What attribute `views` says, by input.
-std::map<std::size_t, InputView> views_of(const ir::Node& node) {
-  std::map<std::size_t, InputView> views;
-  const Dims list = node.attrs.get_ints("views");
+/// What attribute `parts` says, by input.
+std::map<std::size_t, InputPart> parts_of(const ir::Node& node) {
+  std::map<std::size_t, InputPart> parts;
+  const Dims list = node.attrs.get_ints("parts");
   for (auto at = list.begin(); at != list.end();) {
     ATC_CHECK(list.end() - at >= 3 && at[1] >= 0 && list.end() - at >= 3 + 2 * at[1],
-              node.label() + " has an incomplete list of views");
-    InputView& v = views[static_cast<std::size_t>(at[0])];
+              node.label() + " has an incomplete list of parts");
+    InputPart& v = parts[static_cast<std::size_t>(at[0])];
     const std::int64_t rank = at[1];
     v.first = at[2];
     v.dims.assign(at + 3, at + 3 + rank);
     v.strides.assign(at + 3 + rank, at + 3 + 2 * rank);
     at += 3 + 2 * rank;
   }
-  return views;
+  return parts;
 }
 
 // The iteration space in logical dims: what all inputs and outputs broadcast to.
-Dims space_of(const ir::Node& node, const std::map<std::size_t, InputView>& views) {
+Dims space_of(const ir::Node& node, const std::map<std::size_t, InputPart>& parts) {
   Dims space;
   auto widen = [&](const Dims& dims) {
     if (dims.size() > space.size()) space.insert(space.begin(), dims.size() - space.size(), 1);
@@ -61,7 +63,7 @@ Dims space_of(const ir::Node& node, const std::map<std::size_t, InputView>& view
     }
   };
   for (std::size_t i = 0; i < node.inputs().size(); ++i)
-    widen(views.contains(i) ? views.at(i).dims : node.input(i)->type.dims());
+    widen(parts.contains(i) ? parts.at(i).dims : node.input(i)->type.dims());
   for (const ir::Value* v : node.outputs()) widen(v->type.dims());
   return space;
 }
@@ -95,13 +97,21 @@ Status lower_fused(LowerContext& ctx) {
   for (const ir::Value* v : node.inputs())
     if (v->type.format != ir::Format::ND) format = v->type.format;
 
-  const std::map<std::size_t, InputView> views = views_of(node);
+  const std::map<std::size_t, InputPart> parts = parts_of(node);
   // Blocks have the lanes of the tensors in them: one number for all (layout saw to it).
   const DType lanes_of = node.output(0)->type.dtype;
   VectorSpace space;
-  space.dims = ir::storage_dims(format, lanes_of, space_of(node, views));
+  const auto views = fused_views(node);
+  space.dims = views ? views->space : ir::storage_dims(format, lanes_of, space_of(node, parts));
   std::vector<Operand> operands;
   auto add = [&](const ir::Value* v, Operand operand) -> Status {
+    if (views) {
+      const FusedViews::Operand& o = views->operands[operands.size()];
+      space.strides.push_back(o.strides);
+      space.offsets.push_back(o.offset);
+      operands.push_back(operand);
+      return {};
+    }
     auto strides = strides_in_space(v->type.dims(), v->type.format, v->type.dtype, space.dims, format);
     if (!strides)
       return cannot_lower(node,
@@ -115,13 +125,13 @@ Status lower_fused(LowerContext& ctx) {
   std::vector<int> regs;
   for (std::size_t i = 0; i < node.inputs().size(); ++i) {
     const ir::Value* v = node.input(i);
-    if (const auto view = views.find(i); view != views.end()) {
+    if (const auto part = parts.find(i); part != parts.end()) {
       Dims strides(space.dims.size(), 0);
-      for (std::size_t d = 0; d < view->second.dims.size(); ++d)
-        if (view->second.dims[d] != 1)
-          strides[space.dims.size() - view->second.dims.size() + d] = view->second.strides[d];
+      for (std::size_t d = 0; d < part->second.dims.size(); ++d)
+        if (part->second.dims[d] != 1)
+          strides[space.dims.size() - part->second.dims.size() + d] = part->second.strides[d];
       space.strides.push_back(std::move(strides));
-      space.offsets.push_back(view->second.first);
+      space.offsets.push_back(part->second.first);
       operands.push_back(ctx.read(v));
     } else {
       ATC_TRY(add(v, ctx.read(v)));
@@ -136,8 +146,9 @@ Status lower_fused(LowerContext& ctx) {
   }
   ATC_TRY(join_axes(node, space, node.attrs.get_ints("reduce_axes")));
   ATC_ASSIGN(kernels::Task task, kernels::make_vector_task(program, space, std::move(operands), ctx.chip()));
-  std::string label;
-  for (const auto& n : body->nodes()) label += (label.empty() ? "" : "+") + n->op_type;
+  std::string label = node.attrs.get_string("label", "");
+  if (label.empty())
+    for (const auto& n : body->nodes()) label += (label.empty() ? "" : "+") + n->op_type;
   ctx.emit(std::move(task), label);
   return {};
 }
@@ -145,15 +156,19 @@ Status lower_fused(LowerContext& ctx) {
 }  // namespace
 
 void register_fused(Registry& registry) {
-  registry.add(
-      {.name = "Fused",
-       .domain = "atc",
-       .since = 0,
-       .attrs = {{"body", AttrKind::Graph, true}, {"reduce_axes", AttrKind::Ints}, {"views", AttrKind::Ints}},
-       .inputs = {0, INT_MAX},
-       .outputs = {1, INT_MAX},
-       .infer = infer_fused,
-       .lower = lower_fused});
+  registry.add({.name = "Fused",
+                .domain = "atc",
+                .since = 0,
+                .attrs = {{"body", AttrKind::Graph, true},
+                          {"label", AttrKind::String},
+                          {"parts", AttrKind::Ints},
+                          {"reduce_axes", AttrKind::Ints},
+                          {"space", AttrKind::Ints},
+                          {"views", AttrKind::Ints}},
+                .inputs = {0, INT_MAX},
+                .outputs = {1, INT_MAX},
+                .infer = infer_fused,
+                .lower = lower_fused});
 }
 
 }  // namespace atc::ops

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ops/fused_views.h"
 #include "ops/op.h"
 
 namespace atc::passes {
@@ -82,7 +83,7 @@ bool is_parameter(const Node& n, std::size_t input) {
 }
 
 bool carries_blocked_channels(const Node& n) {
-  if (n.is_internal("Fused")) return vector_program(n);
+  if (n.is_internal("Fused")) return !ops::has_fused_views(n) && vector_program(n);
   if (n.is("Concat")) return concat(n);
   if (n.is("Split")) return split(n);
   if (n.is("Resize") || n.is("Upsample")) {

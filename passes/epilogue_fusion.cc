@@ -5,6 +5,7 @@
 #include <set>
 
 #include "ops/body.h"
+#include "ops/fused_views.h"
 #include "passes/reachability.h"
 #include "passes/rewrite.h"
 #include "passes/vector_fusion.h"
@@ -79,7 +80,7 @@ std::shared_ptr<Graph> chain(const Graph& first, const Graph& next, std::size_t 
 
 // The node that does both, or null where the program does not fit.
 Node* absorb(Graph& graph, Node& anchor, Node& fused) {
-  if (!fused.attrs.get_ints("reduce_axes").empty()) return nullptr;
+  if (!fused.attrs.get_ints("reduce_axes").empty() || ops::has_fused_views(fused)) return nullptr;
   const Value* acc = anchor.output(0);
   const Dims out = acc->type.dims();
   const auto body = fused.attrs.get_graph("body");

@@ -1,5 +1,6 @@
 #include "passes/pipeline.h"
 
+#include "passes/attention_fusion.h"
 #include "passes/common_subexpression.h"
 #include "passes/constant_folding.h"
 #include "passes/conv_batch_norm.h"
@@ -13,6 +14,7 @@
 #include "passes/infer_shapes.h"
 #include "passes/integer_form.h"
 #include "passes/layout.h"
+#include "passes/matmul_merge.h"
 #include "passes/pack_weights.h"
 #include "passes/precision.h"
 #include "passes/quantize_expand.h"
@@ -20,6 +22,8 @@
 #include "passes/quantize_motion.h"
 #include "passes/quantize_sign.h"
 #include "passes/random_seeds.h"
+#include "passes/rope_fusion.h"
+#include "passes/swiglu_fusion.h"
 #include "passes/vector_fusion.h"
 #include "passes/view_fusion.h"
 
@@ -60,12 +64,19 @@ std::vector<Pass> pipeline() {
       common_subexpression_pass(),
       dead_code_pass(),
 
+      // Whole subgraphs that one kernel computes.
+      rope_fusion_pass(),
+      attention_fusion_pass(),
+      swiglu_fusion_pass(),
+      dead_code_pass(),
+
       // Tasks: what runs on the cube or as a window, and vector programs around it.
       dequantize_per_reader_pass(),
       integer_form_pass(),
       cube_form_pass(),
       vector_fusion_pass(),
       epilogue_fusion_pass(),
+      matmul_merge_pass(),
 
       // Storage: types, packed weights, formats.
       precision_pass(),

@@ -36,6 +36,7 @@ constexpr std::array<std::string_view, 16> kMovers = {
     "Resize", "Slice",        "SpaceToDepth", "Split",   "Squeeze", "Tile",     "Transpose", "Unsqueeze"};
 
 bool is_mover(const Node& n) {
+  if (n.is_internal("StridedView")) return true;
   return n.domain.empty() && std::find(kMovers.begin(), kMovers.end(), n.op_type) != kMovers.end();
 }
 
@@ -128,6 +129,8 @@ class Narrower {
       if (window ? may_narrow(n) : rules_.cube_results) narrow_outputs(n, n.attrs.get_graph("epilogue"));
     } else if (is_recurrent(n)) {
       visit_recurrent(n);
+    } else if (n.is_internal("Attention")) {
+      visit_attention(n);
     } else if (is_mover(n)) {
       visit_mover(n);
     } else {
@@ -153,6 +156,14 @@ class Narrower {
     const auto body = n.attrs.get_graph("body");
     return body->node_count() == 1 && body->nodes().front()->is("Cast") && is_wide(n.output(0)) &&
            n.input(0)->type.dtype == narrow_;
+  }
+
+  // Queries, keys and values are cube operands; the mask is added in fp32 whatever it is stored in.
+  void visit_attention(Node& n) {
+    if (!is_wide(n.output(0))) return;
+    for (std::size_t i = 0; i < n.inputs().size(); ++i)
+      if (i != 1) require(n, i, narrow_);
+    set_narrow(n.output(0));
   }
 
   void visit_mover(Node& n) {

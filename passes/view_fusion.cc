@@ -4,6 +4,7 @@
 #include <set>
 
 #include "ops/element_view.h"
+#include "ops/fused_views.h"
 #include "passes/rewrite.h"
 
 namespace atc::passes {
@@ -17,7 +18,9 @@ using ir::Value;
 constexpr std::int64_t kLeastRowBytes = 32;
 
 bool takes_views(const Node& n) {
-  if (!n.is_internal("Fused") || n.attrs.has("reduce_axes") || !has_static_shapes(n)) return false;
+  if (!n.is_internal("Fused") || n.attrs.has("reduce_axes") || ops::has_fused_views(n) ||
+      !has_static_shapes(n))
+    return false;
   const auto in_rows = [](const Value* v) { return v->type.format == ir::Format::ND; };
   return std::ranges::all_of(n.inputs(), in_rows) && std::ranges::all_of(n.outputs(), in_rows);
 }
@@ -42,17 +45,17 @@ bool is_readable_part(const Graph& g, const Value& part) {
 }
 
 // Inputs that are parts already; a part of a part keeps its copy.
-std::set<std::size_t> viewed_inputs(const Dims& views) {
+std::set<std::size_t> viewed_inputs(const Dims& parts) {
   std::set<std::size_t> inputs;
-  for (std::size_t at = 0; at + 1 < views.size(); at += 3 + 2 * static_cast<std::size_t>(views[at + 1]))
-    inputs.insert(static_cast<std::size_t>(views[at]));
+  for (std::size_t at = 0; at + 1 < parts.size(); at += 3 + 2 * static_cast<std::size_t>(parts[at + 1]))
+    inputs.insert(static_cast<std::size_t>(parts[at]));
   return inputs;
 }
 
 int read_parts_in_place(Graph& g, Node& n) {
   int changes = 0;
-  Dims views = n.attrs.get_ints("views");
-  const std::set<std::size_t> viewed = viewed_inputs(views);
+  Dims parts = n.attrs.get_ints("parts");
+  const std::set<std::size_t> viewed = viewed_inputs(parts);
   for (std::size_t i = 0; i < n.inputs().size(); ++i) {
     Value* part = n.input(i);
     if (viewed.contains(i)) continue;
@@ -62,14 +65,14 @@ int read_parts_in_place(Graph& g, Node& n) {
     if (row_bytes(dims, view->strides, part->type.dtype) <
         std::min(kLeastRowBytes, element_count(dims) * bit_width(part->type.dtype) / 8))
       continue;
-    views.insert(views.end(), {static_cast<std::int64_t>(i), std::ssize(dims), view->first});
-    views.insert(views.end(), dims.begin(), dims.end());
-    views.insert(views.end(), view->strides.begin(), view->strides.end());
+    parts.insert(parts.end(), {static_cast<std::int64_t>(i), std::ssize(dims), view->first});
+    parts.insert(parts.end(), dims.begin(), dims.end());
+    parts.insert(parts.end(), view->strides.begin(), view->strides.end());
     add_sources(n, *part->producer());
     n.set_input(i, part->producer()->input(0));
     ++changes;
   }
-  if (changes > 0) n.attrs.set("views", views);
+  if (changes > 0) n.attrs.set("parts", parts);
   return changes;
 }
 

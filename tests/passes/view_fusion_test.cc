@@ -12,7 +12,7 @@ constexpr const char* kProduct =
     "}";
 
 std::string with_views(const std::string& views) {
-  return kProduct + std::string(views.empty() ? "" : ", views=") + views + "} : f32[2,8]\n";
+  return kProduct + std::string(views.empty() ? "" : ", parts=") + views + "} : f32[2,8]\n";
 }
 
 TEST(ViewFusion, PartsOfASplitAreReadWhereTheyLie) {

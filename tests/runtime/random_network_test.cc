@@ -1,7 +1,6 @@
 // The whole way from ONNX operators to values: passes, plan, tasks on the simulated AI Core.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstdlib>
 
 #include "atc/ir/text.h"

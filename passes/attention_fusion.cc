@@ -1,0 +1,330 @@
+#include "passes/attention_fusion.h"
+
+#include <algorithm>
+
+#include "ops/fused_attention.h"
+#include "ops/op.h"
+#include "ops/reference_util.h"
+#include "passes/attention_pattern.h"
+#include "passes/rewrite.h"
+#include "passes/strided_view.h"
+
+namespace atc::passes {
+namespace {
+
+using ir::Graph;
+using ir::Node;
+using ir::Value;
+using kernels::AttentionMask;
+using kernels::AttentionSpec;
+using kernels::HeadAddress;
+using Kind = AttentionMask::Kind;
+
+constexpr std::string_view kAtcName = "ZAttentionScoreFusionPass";
+constexpr int kOpset = 14;  // of the nodes written here
+
+// Leading axes as batch and heads: all but the last are the batch.
+Dims as_heads(const Dims& dims) {
+  const std::size_t lead = dims.size() - 2;
+  const std::int64_t heads = lead == 0 ? 1 : dims[lead - 1];
+  std::int64_t batch = 1;
+  for (std::size_t i = 0; i + 1 < lead; ++i) batch *= dims[i];
+  return {batch, heads, dims[lead], dims[lead + 1]};
+}
+
+bool has_unit_columns(const StridedView& v) { return v.strides[3] == 1 || v.dims[3] == 1; }
+
+// `value` as [batch, heads, rows, cols] with neighbouring elements in its rows: through what makes it, or as
+// it is.
+StridedView heads_view(Value* value, const Dims& dims) {
+  const auto traced = reshaped(trace_view(value), dims);
+  if (traced && has_unit_columns(*traced)) return *traced;
+  return *reshaped(whole_view(value), dims);
+}
+
+// Keys or values as [batch, key heads, positions, elements]. Key heads are fewer than `heads` where the model
+// repeats them.
+struct KvView {
+  StridedView view;
+  bool transposed = false;  // positions are neighbours
+};
+
+// The repeated heads [B, G, R, T, D] before they are joined to [B, G * R, T, D].
+std::optional<StridedView> grouped(Value* value) {
+  const Node* n = value->producer();
+  const Dims dims = value->type.dims();
+  if (n == nullptr || !n->is("Reshape") || dims.size() != 4 || !n->input(0)->type.is_static())
+    return std::nullopt;
+  const StridedView v = trace_view(n->input(0));
+  if (v.dims.size() != 5 || v.dims[0] != dims[0] || v.dims[1] * v.dims[2] != dims[1] ||
+      v.dims[3] != dims[2] || v.strides[2] != 0)
+    return std::nullopt;
+  return StridedView{v.base,
+                     v.offset,
+                     {v.dims[0], v.dims[1], v.dims[3], v.dims[4]},
+                     {v.strides[0], v.strides[1], v.strides[3], v.strides[4]}};
+}
+
+std::optional<KvView> kv_view(Value* value, std::int64_t batch, std::int64_t heads, bool is_transposed,
+                              bool repeats) {
+  StridedView v;
+  if (const auto g = repeats ? grouped(value) : std::nullopt) {
+    v = *g;
+  } else {
+    // Leading axes may be joined otherwise than the scores' are.
+    Dims dims = as_heads(value->type.dims());
+    if (const auto all = element_count(dims); all == batch * heads * dims[2] * dims[3])
+      dims = {batch, heads, dims[2], dims[3]};
+    const auto traced = reshaped(trace_view(value), dims);
+    v = traced ? *traced : *reshaped(whole_view(value), dims);
+  }
+  const Dims dims = v.dims;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    if (is_transposed) {
+      std::swap(v.dims[2], v.dims[3]);
+      std::swap(v.strides[2], v.strides[3]);
+    }
+    const bool columns = v.strides[3] == 1 || v.dims[3] == 1, rows = v.strides[2] == 1 || v.dims[2] == 1;
+    if (columns || rows) break;
+    if (element_count(dims) != element_count(value->type.dims())) return std::nullopt;
+    v = *reshaped(whole_view(value), dims);
+  }
+  // One head or one batch for all is numpy's broadcasting.
+  if (v.dims[0] != batch) {
+    if (v.dims[0] != 1) return std::nullopt;
+    v.strides[0] = 0;
+  }
+  if (v.dims[1] < 1 || heads % v.dims[1] != 0 || (v.dims[1] != heads && v.dims[1] != 1 && !repeats))
+    return std::nullopt;
+  return KvView{v, v.strides[3] != 1 && v.dims[3] != 1};
+}
+
+HeadAddress address(const StridedView& v) { return {v.offset, v.strides[0], v.strides[1], v.strides[2]}; }
+
+// Where an atc.Attention reads and writes.
+struct Plan {
+  AttentionSpec spec;
+  Value* q = nullptr;
+  Value* mask = nullptr;  // as the pattern has it
+  std::vector<Value*> kv;
+  Value* out = nullptr;   // what the node's output replaces
+  Node* moved = nullptr;  // the Transpose that the output's view stands for
+};
+
+// Row-major; axes of length 1 have no stride to speak of.
+bool is_dense(const StridedView& v) {
+  const Dims strides = ops::row_major_strides(v.dims);
+  for (std::size_t i = 0; i < strides.size(); ++i)
+    if (v.dims[i] != 1 && v.strides[i] != strides[i]) return false;
+  return v.offset == 0;
+}
+
+// Cached positions in front of new ones, when nothing else needs them joined.
+void add_segments(Plan& plan, const KvView& k, const KvView& v) {
+  auto joined = [](const KvView& x) -> const Node* {
+    const Node* n = x.view.base->producer();
+    if (n == nullptr || !n->is("Concat") || x.transposed || x.view.base->uses().size() != 1 ||
+        x.view.base->graph()->is_output(x.view.base) || x.view.dims != x.view.base->type.dims() ||
+        !is_dense(x.view))
+      return nullptr;
+    const auto axis = ops::normalize_axis(n->attrs.get_int("axis", 0), 4);
+    return axis && *axis == 2 && n->inputs().size() <= 8 ? n : nullptr;
+  };
+  const Node *kn = joined(k), *vn = joined(v);
+  bool split = kn != nullptr && vn != nullptr && kn->inputs().size() == vn->inputs().size();
+  for (std::size_t i = 0; split && i < kn->inputs().size(); ++i) {
+    split = kn->input(i)->type.is_static() && vn->input(i)->type.is_static() &&
+            kn->input(i)->type.dims()[2] == vn->input(i)->type.dims()[2];
+  }
+  if (!split) {
+    plan.spec.segments = {{k.view.dims[2], address(k.view), address(v.view)}};
+    plan.kv = {k.view.base, v.view.base};
+    return;
+  }
+  for (std::size_t i = 0; i < kn->inputs().size(); ++i) {
+    const StridedView ki = heads_view(kn->input(i), kn->input(i)->type.dims());
+    const StridedView vi = heads_view(vn->input(i), vn->input(i)->type.dims());
+    if (ki.dims[2] == 0) continue;
+    plan.spec.segments.push_back({ki.dims[2], address(ki), address(vi)});
+    plan.kv.push_back(ki.base);
+    plan.kv.push_back(vi.base);
+  }
+}
+
+// The result in the order of the one Transpose that reads it, when strides express that.
+void place_output(Plan& plan, Value* y, const Dims& dims) {
+  plan.out = y;
+  StridedView view = *reshaped(whole_view(y), dims);
+  if (y->uses().size() == 1 && !y->graph()->is_output(y)) {
+    Node& reader = *y->uses()[0].node;
+    if (reader.is("Transpose") && reader.graph() == y->graph()) {
+      Value* z = reader.output(0);
+      const Dims perm = reader.attrs.get_ints("perm"), strides = ops::row_major_strides(z->type.dims());
+      StridedView moved{z, 0, y->type.dims(), Dims(perm.size())};
+      for (std::size_t i = 0; i < perm.size(); ++i)
+        moved.strides[static_cast<std::size_t>(perm[i])] = strides[i];
+      if (const auto v = perm.size() == strides.size() ? reshaped(moved, dims) : std::nullopt;
+          v && has_unit_columns(*v)) {
+        view = *v;
+        plan.out = z;
+        plan.moved = &reader;
+      }
+    }
+  }
+  plan.spec.out = address(view);
+}
+
+void set_mask(Plan& plan, const AttentionPattern& p) {
+  AttentionMask& m = plan.spec.mask;
+  if (p.condition != nullptr) {
+    m.kind = p.condition_kind;
+    m.fill = p.fill;
+    plan.mask = p.condition;
+  } else if (!p.addends.empty()) {
+    m.kind = Kind::Add;
+    plan.mask = p.addends[0].value;
+  }
+}
+
+// Strides of `mask` broadcast over the scores.
+bool view_mask(AttentionMask& m, Value*& mask, const Dims& scores) {
+  const Dims heads = as_heads(scores);
+  for (StridedView v : {trace_view(mask), whole_view(mask)}) {
+    if (v.dims.size() > scores.size()) return false;
+    v.dims.insert(v.dims.begin(), scores.size() - v.dims.size(), 1);
+    v.strides.insert(v.strides.begin(), scores.size() - v.strides.size(), 0);
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+      if (v.dims[i] != scores[i] && v.dims[i] != 1) return false;
+      if (v.dims[i] == 1) v.strides[i] = 0;
+      v.dims[i] = scores[i];
+    }
+    const auto r = reshaped(v, heads);
+    if (!r || r->strides[3] < 0 || r->strides[3] > 1) continue;
+    m.offset = r->offset;
+    m.batch_stride = r->strides[0];
+    m.head_stride = r->strides[1];
+    m.row_stride = r->strides[2];
+    m.col_stride = r->strides[3];
+    mask = v.base;
+    return true;
+  }
+  return false;
+}
+
+// Several addends are summed first, negative ones negated: small tensors beside the scores.
+Value* joined_mask(Graph& g, const AttentionPattern& p) {
+  if (p.condition != nullptr) return p.condition;
+  Value* sum = nullptr;
+  auto insert = [&](const char* type, std::vector<Value*> inputs, const Dims& dims) {
+    Node* n = g.add_node(type, std::move(inputs), 1, p.product, {}, kOpset);
+    n->name = p.product->name + "/mask";
+    n->sources = p.product->sources;
+    n->output(0)->type = ir::tensor_type(n->input(0)->type.dtype, dims);
+    return n->output(0);
+  };
+  for (const ScoreAddend& a : p.addends) {
+    Value* v = a.negative ? insert("Neg", {a.value}, a.value->type.dims()) : a.value;
+    if (sum == nullptr) {
+      sum = v;
+      continue;
+    }
+    const auto dims = ops::broadcast(*sum->type.shape, *v->type.shape);
+    sum = insert("Add", {sum, v}, ir::to_dims(*dims));
+  }
+  return sum;
+}
+
+std::optional<Plan> plan_of(const AttentionPattern& p) {
+  Plan plan;
+  AttentionSpec& s = plan.spec;
+  const Dims scores = as_heads(p.scores);
+  s.batch = scores[0];
+  s.heads = scores[1];
+  s.rows = scores[2];
+  s.scale = p.scale;
+  s.softcap = p.softcap;
+  if (as_heads(p.q->type.dims())[2] != s.rows || p.q->type.dtype != p.k->type.dtype ||
+      p.q->type.dtype != p.v->type.dtype)
+    return std::nullopt;
+  s.d = p.q->type.dims().back();
+  s.dv = p.v->type.dims().back();
+  const Dims q_dims = {s.batch, s.heads, s.rows, s.d}, out_dims = {s.batch, s.heads, s.rows, s.dv};
+  if (element_count(p.q->type.dims()) != element_count(q_dims) ||
+      element_count(p.product->output(0)->type.dims()) != element_count(out_dims) ||
+      element_count(out_dims) == 0)
+    return std::nullopt;
+  const StridedView q = heads_view(p.q, q_dims);
+  plan.q = q.base;
+  s.q = address(q);
+  // Both sides repeat their heads in the same way, or both are taken as they are.
+  std::optional<KvView> k, v;
+  for (bool repeats : {true, false}) {
+    k = kv_view(p.k, s.batch, s.heads, p.k_is_transposed, repeats);
+    v = kv_view(p.v, s.batch, s.heads, false, repeats);
+    if (k && v && !v->transposed && k->view.dims[1] == v->view.dims[1]) break;
+    k.reset();
+  }
+  if (!k || k->view.dims[2] != scores[3] || v->view.dims[2] != scores[3] || k->view.dims[3] != s.d)
+    return std::nullopt;
+  s.kv_heads = k->view.dims[1];
+  s.k_transposed = k->transposed;
+  if (k->transposed) std::swap(k->view.strides[2], k->view.strides[3]);
+  add_segments(plan, *k, *v);
+  place_output(plan, p.product->output(0), out_dims);
+  set_mask(plan, p);
+  return plan;
+}
+
+bool fuse(Graph& g, Node& product, PassContext& context) {
+  const auto p = match_attention(product);
+  if (!p) return false;
+  context.fusions.matched(FusionKind::Graph, kAtcName);
+  for (const Node* n : p->nodes)
+    if (!has_static_shapes(*n)) return false;
+  auto plan = plan_of(*p);
+  if (!plan) return false;
+  AttentionSpec& s = plan->spec;
+  const soc::Chip* chip = context.options.chip;
+  if (chip != nullptr && !kernels::attention_fits(s, plan->q->type.dtype, *chip)) return false;
+  if (plan->mask != nullptr) {
+    // Strides are known before a sum of masks is written: a sum is dense over what its addends span.
+    AttentionMask probe = s.mask;
+    for (const ScoreAddend& a : p->addends) {
+      Value* v = a.value;
+      if (!view_mask(probe, v, p->scores)) return false;
+    }
+    if (p->condition != nullptr && !view_mask(probe, plan->mask, p->scores)) return false;
+    plan->mask = joined_mask(g, *p);
+    ATC_CHECK(view_mask(s.mask, plan->mask, p->scores), "a mask has no strides");
+  }
+  std::vector<Value*> inputs = {plan->q, plan->mask};
+  inputs.insert(inputs.end(), plan->kv.begin(), plan->kv.end());
+  Node* before = plan->moved != nullptr ? plan->moved : &product;
+  Node* fused = g.add_node("Attention", std::move(inputs), 1, before, "atc", 0);
+  fused->name = product.name;
+  for (const Node* n : p->nodes) add_sources(*fused, *n);
+  if (plan->moved != nullptr) add_sources(*fused, *plan->moved);
+  ops::set_attention(*fused, s, plan->out->type.dims());
+  fused->output(0)->type = plan->out->type;
+  replace_value(plan->out, fused->output(0));
+  if (plan->moved != nullptr) g.erase(plan->moved);
+  for (auto n = p->nodes.rbegin(); n != p->nodes.rend(); ++n) g.erase(*n);
+  context.fusions.effected(FusionKind::Graph, kAtcName);
+  return true;
+}
+
+StatusOr<int> run(Graph& graph, PassContext& context) {
+  int changes = 0;
+  for (Node* n : graph.node_list())
+    if (n->is("MatMul") && has_static_shapes(*n) && fuse(graph, *n, context)) ++changes;
+  return changes;
+}
+
+}  // namespace
+
+Pass attention_fusion_pass() {
+  return {"attention-fusion", kAtcName,
+          "softmax attention becomes one kernel that keeps its scores on the chip", run};
+}
+
+}  // namespace atc::passes

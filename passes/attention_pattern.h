@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "atc/ir/graph.h"
+#include "kernels/attention.h"
+
+namespace atc::passes {
+
+/// What is added to scores: `value`, or its negative.
+struct ScoreAddend {
+  ir::Value* value = nullptr;
+  bool negative = false;
+};
+
+/// softmax(f(scale * Q K)) V as exporters write it. `q` is [..., S, D]; `k` is [..., D, T] where
+/// `k_is_transposed`, else
+/// [..., T, D].
+struct AttentionPattern {
+  ir::Node* product = nullptr;  ///< the MatMul with V
+  ir::Value *q = nullptr, *k = nullptr, *v = nullptr;
+  bool k_is_transposed = false;
+  double scale = 1;
+  double softcap = 0;
+  std::vector<ScoreAddend> addends;
+  ir::Value* condition = nullptr;  ///< of a Where: bool
+  kernels::AttentionMask::Kind condition_kind = kernels::AttentionMask::Kind::None;
+  double fill = 0;
+  Dims scores;                   ///< dims at the softmax, [..., S, T]
+  std::vector<ir::Node*> nodes;  ///< all that the fused node stands for, `product` included
+};
+
+/// The pattern that ends in this MatMul; nullopt when its first operand is no softmax of scaled and masked
+/// scores that only this chain reads. Scale by Mul or Div before or after the product, on either operand;
+/// masks by Add, Sub or Where; a soft cap by Tanh; Casts between float types; Reshape of the leading axes
+/// between the product and the softmax.
+std::optional<AttentionPattern> match_attention(ir::Node& product);
+
+}  // namespace atc::passes
