@@ -112,8 +112,8 @@ Status check_schema(const ir::Node& node, const OpDef& def) {
     return spec.since <= node.version && node.version <= spec.until;
   };
   for (const auto& [name, value] : node.attrs.map()) {
-    const auto spec =
-        std::ranges::find_if(def.attrs, [&](const AttrSpec& s) { return s.name == name && exists(s); });
+    const auto spec = std::ranges::find_if(
+        def.attrs, [&, &name = name](const AttrSpec& s) { return s.name == name && exists(s); });
     if (spec == def.attrs.end()) {
       std::vector<std::string> known;
       for (const AttrSpec& s : def.attrs)
