@@ -195,8 +195,8 @@ class AttentionKernel final : public PreparedKernel {
     const AttentionSpec& s = t_.spec;
     const int n = kv.length, panels = static_cast<int>(ceil_div(n, 16));
     core.l1_product(*b.scores, b.l0, b.q_tile, b.q_map, pair.k_tile, dtype_, panels, t_.qk_slice, false,
-                    true);
-    core.fixpipe(*b.acc, *b.scores, rows, 0, rows, 0, panels, true);
+                    aicore::AccLayout::Rows);
+    core.fixpipe(*b.acc, *b.scores, rows, 0, rows, 0, panels, aicore::AccLayout::Rows);
     Buffer* x = b.acc;
     if (n != panels * 16) {
       core.copy_ub(*b.dense, 0, *b.acc, 0, 4, rows, n, n, panels * 16, 1);
@@ -232,8 +232,9 @@ class AttentionKernel final : public PreparedKernel {
     const Core::CubeTile p = core.move_matrix_a(*b.p, *stored, dtype_, rows, n);
     set_rows(b.p_map, p, rows, n);
     const int dv = static_cast<int>(s.dv), dv_panels = static_cast<int>(ceil_div(dv, 16));
-    core.l1_product(*b.product, b.l0, p, b.p_map, pair.v_tile, dtype_, dv_panels, t_.pv_slice, false, true);
-    core.fixpipe(*b.acc, *b.product, rows, 0, rows, 0, dv_panels, true);
+    core.l1_product(*b.product, b.l0, p, b.p_map, pair.v_tile, dtype_, dv_panels, t_.pv_slice, false,
+                    aicore::AccLayout::Rows);
+    core.fixpipe(*b.acc, *b.product, rows, 0, rows, 0, dv_panels, aicore::AccLayout::Rows);
     Buffer* y = b.acc;
     if (dv != dv_panels * 16) {
       core.copy_ub(*b.dense, 0, *b.acc, 0, 4, rows, dv, dv, dv_panels * 16, 1);

@@ -247,9 +247,10 @@ void RecurrentBlock::products(const Stage& stage, int chunk) {
       b = load_piece(*stream_[at(stream_turn_)], gate, chunk);
       stream_turn_ ^= 1;
     }
-    core_.l1_product(*l0c_[at(g)], l0_, a, map_, b, dtypes_[1], panels, t_.k_slice, false, true);
+    core_.l1_product(*l0c_[at(g)], l0_, a, map_, b, dtypes_[1], panels, t_.k_slice, false,
+                     aicore::AccLayout::Rows);
     Buffer* product = product_[at(g)];
-    core_.fixpipe(*product, *l0c_[at(g)], rows_, 0, rows_, 0, panels, true);
+    core_.fixpipe(*product, *l0c_[at(g)], rows_, 0, rows_, 0, panels, aicore::AccLayout::Rows);
     if (rows_ > 1 && cols != panels * 16) {
       core_.copy_ub(*dense_[at(g)], 0, *product, 0, 4, rows_, cols, cols, panels * std::int64_t{16}, 1);
       product = dense_[at(g)];

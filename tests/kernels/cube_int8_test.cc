@@ -64,7 +64,8 @@ MatMul make_matmul(std::int64_t batch, std::int64_t m, std::int64_t k, std::int6
   p.b = random_int8({batch, k, n}, rng);
   std::vector<double> bias(static_cast<std::size_t>(n)), scale(bias.size());
   for (double& v : bias) v = static_cast<double>(rng() % 20001) - 10000;
-  for (double& v : scale) v = (1.0 + rng() % 8) / 128 / std::sqrt(static_cast<double>(k));
+  for (double& v : scale)
+    v = (1.0 + static_cast<double>(rng() % 8)) / 128 / std::sqrt(static_cast<double>(k));
   p.bias = from_doubles(DType::I32, {n}, bias);
   p.scale = from_doubles(DType::F32, {n}, scale);
   const auto bv = p.b.as<std::int8_t>();
@@ -236,7 +237,8 @@ Conv make_conv(const Geometry& g, std::uint32_t seed) {
   p.w = random_int8({oc, g.cin, g.kernel[0], g.kernel[1], g.kernel[2]}, rng);
   std::vector<double> bias(static_cast<std::size_t>(oc16 * 16), 0), scale(bias.size(), 0);
   for (double& v : bias) v = static_cast<double>(rng() % 20001) - 10000;
-  for (double& v : scale) v = (1.0 + rng() % 8) / 128 / std::sqrt(static_cast<double>(g.cin * taps));
+  for (double& v : scale)
+    v = (1.0 + static_cast<double>(rng() % 8)) / 128 / std::sqrt(static_cast<double>(g.cin * taps));
   p.bias = from_doubles(DType::I32, {oc16 * 16}, bias);
   p.scale = from_doubles(DType::F32, {oc16 * 16}, scale);
 

@@ -250,16 +250,17 @@ TEST_P(RandomQuantized, StaysWithinOneStepOnTheInt8Cube) {
     others += actual->other_products;
   }
   EXPECT_LE(static_cast<double>(off_by_more), 0.001 * static_cast<double>(elements));
-  if (GetParam() == passes::Precision::Origin)
+  if (GetParam() == passes::Precision::Origin) {
     EXPECT_LE(static_cast<double>(different), 0.01 * static_cast<double>(elements));
+  }
   EXPECT_GT(integers, 120);
   EXPECT_EQ(others, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(, RandomQuantized,
                          testing::Values(passes::Precision::Origin, passes::Precision::Fp16),
-                         [](const auto& info) {
-                           return info.param == passes::Precision::Origin ? "Origin" : "Fp16";
+                         [](const auto& tested) {
+                           return tested.param == passes::Precision::Origin ? "Origin" : "Fp16";
                          });
 
 }  // namespace
