@@ -13,6 +13,7 @@ namespace {
 // Beyond these a tile only grows the chunks that wait for each other.
 constexpr std::int64_t kMaxRows = 256;
 constexpr std::int64_t kMaxCols = 4096;
+constexpr std::int64_t kSharingRows = 4;
 
 template <class Archive>
 void io_access(Archive& ar, RecurrentAccess& a) {
@@ -154,9 +155,10 @@ bool choose_recurrent_tiles(RecurrentTiling& t, const StepPrograms& programs, co
     const RecurrentFootprint f = footprint(c, programs);
     return f.ub <= chip.ub && f.l1 <= chip.l1 && f.l0a <= chip.l0a && f.l0b <= chip.l0b && f.l0c <= chip.l0c;
   };
-  // The programs take time by rows, the cube by 16 rows: rows go over the cores first.
-  std::int64_t rows = std::min<std::int64_t>(ceil_div(lanes, chip.cube_blocks()), kMaxRows);
-  rows = std::clamp<std::int64_t>(rows, 1, s.batch);
+  // The programs take time by rows, the cube by 16 rows: rows go over the cores, but a few share the weights
+  // that each core loads.
+  std::int64_t rows = std::max(ceil_div(lanes, chip.cube_blocks()), kSharingRows);
+  rows = std::min({rows, kMaxRows, s.batch});
   for (; rows >= 1; rows = rows > 1 ? (rows + 1) / 2 : 0) {
     std::optional<RecurrentTiling> best;
     std::int64_t best_cost = 0;
