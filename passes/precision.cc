@@ -90,20 +90,32 @@ bool quantizes(const Node& n, std::string_view body) {
                                          [](const auto& inner) { return inner->is("QuantizeLinear"); });
 }
 
-// A program that quantizes reads the value.
-bool feeds_quantizer(const Value* v) {
-  return std::any_of(v->uses().begin(), v->uses().end(), [](const Value::Use& use) {
-    const Node& n = *use.node;
-    if (n.is_internal("Fused")) return quantizes(n, "body");
+// Values that a quantizing program reads, also through data movement.
+std::set<const Value*> quantized_next(const Graph& graph) {
+  std::set<const Value*> out;
+  for (auto it = graph.nodes().rbegin(); it != graph.nodes().rend(); ++it) {
+    const Node& n = **it;
     const bool pool = n.is_internal("MaxPool") || n.is_internal("AveragePool");
-    return n.domain == "atc" && (pool || use.index >= 2) && quantizes(n, "epilogue");
-  });
+    std::size_t first = n.inputs().size();
+    if (n.is_internal("Fused"))
+      first = quantizes(n, "body") ? 0 : first;
+    else if (n.domain == "atc")
+      first = !quantizes(n, "epilogue") ? first : pool ? 0 : 2;
+    else if (is_mover(n) && n.output(0) != nullptr && out.contains(n.output(0)))
+      first = 0;
+    for (std::size_t i = first; i < n.inputs().size(); ++i) out.insert(n.input(i));
+  }
+  return out;
 }
 
 class Narrower {
  public:
   Narrower(Graph& graph, const Rules& rules, PrecisionRecord& record)
-      : graph_(graph), rules_(rules), narrow_(rules.narrow), record_(record) {}
+      : graph_(graph),
+        rules_(rules),
+        narrow_(rules.narrow),
+        record_(record),
+        quantized_next_(quantized_next(graph)) {}
 
   int run() {
     for (Node* n : graph_.node_list()) visit(*n);
@@ -205,7 +217,7 @@ class Narrower {
       if (!is_wide(v) || graph_.is_output(v)) continue;
       const std::string_view op =
           inner->producer() == nullptr ? std::string_view() : std::string_view(inner->producer()->op_type);
-      const std::string_view reason = feeds_quantizer(v) ? kQuantizedReason : fp32_reason(op);
+      const std::string_view reason = quantized_next_.contains(v) ? kQuantizedReason : fp32_reason(op);
       if (!reason.empty())
         record_.changes.push_back(
             {PrecisionChange::Kind::KeptF32, v->name(), std::string(op), n.sources, std::string(reason)});
@@ -298,6 +310,7 @@ class Narrower {
   Rules rules_;
   DType narrow_;
   PrecisionRecord& record_;
+  const std::set<const Value*> quantized_next_;
   int changes_ = 0;
   std::set<const Value*> narrowed_, kept_constants_;
   std::map<std::pair<const Value*, DType>, Value*> converted_;

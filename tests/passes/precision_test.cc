@@ -61,6 +61,17 @@ TEST(Precision, MoversCarryTheirData) {
       testing::HasSubstr("Transpose@13(%0) : f32[4,2]"));
 }
 
+TEST(Precision, WhatIsQuantizedNextIsNotRoundedBefore) {
+  const std::string quantize =
+      " = atc::Fused(%2) {body=graph \"body\"(%0 \"x\": f32[4,2]) -> (%2) {\n"
+      "    %1 \"s\" = const f32[] {0.5}\n"
+      "    %2 = QuantizeLinear@13(%0, %1) : u8[4,2]\n  }} : u8[4,2]\n";
+  // Through the data movement in between, too.
+  const std::string text = after("  %2 = Transpose@13(%1) : f32[4,2]\n  %9 \"y\"" + quantize);
+  EXPECT_THAT(text, testing::HasSubstr("Transpose@13(%1) : f32[4,2]"));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("f16")));
+}
+
 TEST(Precision, AMoversOutputOfTheModelIsRestored) {
   const std::string text = after("  %9 \"y\" = Transpose@13(%1) : f32[4,2]\n");
   EXPECT_THAT(text, testing::HasSubstr("%9 \"y/narrow\" = Transpose@13(%1) : f16[4,2]"));
