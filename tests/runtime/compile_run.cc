@@ -31,7 +31,7 @@ StatusOr<CompiledRun> compile_and_run(ir::Graph& graph, const CompileTarget& tar
   ATC_TRY(plan::validate(built.plan));
   CompiledRun run;
   for (const plan::PlanTask& task : built.plan.tasks)
-    if (task.engine == plan::Engine::AiCpu) run.on_ai_cpu.push_back(task.op_type);
+    if (task.engine != plan::Engine::AiCore) run.on_ai_cpu.push_back(task.op_type);
   const Bytes weights = join(built);
   ATC_ASSIGN(auto prepared, prepare(std::move(built.plan)));
   ATC_ASSIGN(auto session, Session::create(prepared, weights, {.threads = 1}));

@@ -17,7 +17,7 @@ struct CompileTarget {
 
 struct CompiledRun {
   std::vector<Tensor> outputs;
-  std::vector<std::string> on_ai_cpu;  ///< operators of the tasks that the AI CPU ran
+  std::vector<std::string> on_ai_cpu;  ///< operators of the tasks that no AI Core ran
 };
 
 /// The whole way of a graph: passes (each verified), plan, its tasks on the simulated AI Core.
