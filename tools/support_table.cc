@@ -58,12 +58,16 @@ bool takes(const OpDef& def, atc::DType dtype) {
                      def.until == INT_MAX ? std::max(def.since, 28) : def.until);
   atc::ops::InferContext context(*node);
   context.next_symbol = [] { return std::string("?"); };
+  context.lookup_dims = [](const atc::ir::Value*) { return std::nullopt; };
   const atc::Status status = def.infer(context);
   return status.ok() || status.to_string().find("must be of ") == std::string::npos;
 }
 
 std::string dtypes_text(const OpDef& def) {
   if (def.inputs.max == 0) return "";
+  // Of nested graphs there is none to infer.
+  const auto nests = [](const atc::ops::AttrSpec& a) { return a.kind == atc::ops::AttrKind::Graph; };
+  if (std::ranges::any_of(def.attrs, nests)) return "any";
   std::vector<std::string> parts;
   int all = 0;
   for (int i = 1; i < atc::kDTypeCount; ++i) {
