@@ -39,7 +39,7 @@ bool is_immediate(const Value* v) {
   if (!v->is_constant() || v->constant().count() != 1) return false;
   constexpr std::int64_t kExact = std::int64_t{1} << 53;
   if (v->type.dtype != DType::I64) return true;
-  const std::int64_t x = v->constant().as<std::int64_t>()[0];
+  const std::int64_t x = to_int64s(v->constant())[0];
   return -kExact <= x && x <= kExact;
 }
 
