@@ -1,5 +1,8 @@
 #include "ops/shape_value.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "ops/reference_util.h"
 
 namespace atc::ops {
@@ -25,8 +28,15 @@ std::optional<ir::Shape> elements_of(const InferContext& ctx, std::size_t i) {
 
 std::optional<std::vector<std::int64_t>> literals_of(const InferContext& ctx, std::size_t i) {
   // A constant list of any length and rank is as good as its elements.
-  if (const Tensor* t = ctx.has_input(i) ? ctx.constant(i) : nullptr)
+  if (const Tensor* t = ctx.has_input(i) ? ctx.constant(i) : nullptr) {
     if (is_integer(t->dtype) || t->dtype == DType::Bool) return to_int64s(*t);
+    // Repeats and lengths were of the data's type in opset 1: whole numbers as floats.
+    if (is_float(t->dtype) && t->count() <= static_cast<std::int64_t>(kMaxShapeElements)) {
+      const std::vector<double> values = to_doubles(*t);
+      if (std::all_of(values.begin(), values.end(), [](double v) { return v == std::floor(v); }))
+        return to_int64s(*t);
+    }
+  }
   const auto elements = elements_of(ctx, i);
   if (!elements) return std::nullopt;
   std::vector<std::int64_t> out;

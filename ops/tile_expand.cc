@@ -19,12 +19,12 @@ namespace {
 /// Repeats for every axis; opset 1 names one axis and its count in two scalar inputs.
 std::optional<ir::Shape> repeats_of(const InferContext& ctx, std::size_t rank) {
   if (ctx.version() >= 6) return elements_of(ctx, 1);
-  const auto tiles = elements_of(ctx, 1);
+  const auto tiles = literals_of(ctx, 1);
   const auto axis = literals_of(ctx, 2);
   if (!tiles || tiles->size() != 1 || !axis || axis->size() != 1) return std::nullopt;
   ir::Shape repeats(rank, literal(1));
   if (const auto at = normalize_axis(axis->front(), static_cast<std::int64_t>(rank)))
-    repeats[static_cast<std::size_t>(*at)] = tiles->front();
+    repeats[static_cast<std::size_t>(*at)] = literal(tiles->front());
   return repeats;
 }
 

@@ -18,6 +18,7 @@ namespace atc::driver {
 namespace {
 
 constexpr std::string_view kVersion = "0.1.0";
+constexpr int kNewestOpset = 28;  // of ONNX's default domain
 
 // --input_shape as dims; ranges are refused with the options.
 std::map<std::string, std::vector<std::int64_t>> bindings(const CompileOptions& options) {
@@ -47,16 +48,41 @@ Status run_pipeline(const CompileOptions& options, ir::Graph& graph, passes::Pas
 }
 
 /// The .om comes last: where it is, everything else was written too.
-Status write_outputs(const CompileOptions& options, const plan::BuiltPlan& built,
-                     const passes::PassContext& context, const ir::Graph& graph) {
+Status write_files(const CompileOptions& options, const plan::BuiltPlan& built,
+                   const passes::PassContext& context, const ir::Graph& graph) {
+  ATC_TRY(create_folder_of(options.om_output()));
   if (options.export_compile_stat != 0)
     ATC_TRY(report::write_fusion_result(context.fusions, "fusion_result.json"));
   if (!options.report.empty()) {
     ATC_TRY(create_folder_of(options.report));
     ATC_TRY(report::write_compile_report(built.plan, context, options.report));
   }
-  ATC_TRY(create_folder_of(options.om_output()));
   return om::write_om(options.om_output(), built.plan, built.weights, graph);
+}
+
+Status write_outputs(const CompileOptions& options, const plan::BuiltPlan& built,
+                     const passes::PassContext& context, const ir::Graph& graph) {
+  Status written = write_files(options, built, context, graph);
+  if (written.ok()) return written;
+  // What tells of a model that is not there is misleading.
+  const auto remove_file = [](const std::filesystem::path& path) {
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(path, ignored)) std::filesystem::remove(path, ignored);
+  };
+  if (options.export_compile_stat != 0) remove_file("fusion_result.json");
+  if (!options.report.empty()) remove_file(options.report);
+  return written;
+}
+
+/// Later opsets may mean something else; ONNX keeps most operators as they are.
+void warn_of_newer_opset(const ir::Model& model, CompileResult& result) {
+  const auto opset = model.opsets.find("");
+  if (opset == model.opsets.end() || opset->second <= kNewestOpset) return;
+  Diagnostic& warning = result.warnings.emplace_back();
+  warning.code = "W10001";
+  warning.message = "the model uses opset " + std::to_string(opset->second) +
+                    ", operators are taken as of opset " + std::to_string(kNewestOpset) +
+                    ", the newest that this version knows.";
 }
 
 Status compile_model(const CompileOptions& options, CompileResult& result) {
@@ -67,6 +93,7 @@ Status compile_model(const CompileOptions& options, CompileResult& result) {
         .solution("Use --precision_mode_v2=mixed_float16, or a chip that has it, such as Ascend910B3.");
   ATC_ASSIGN(ir::Model model, frontend::import_model(options.model));
   ir::Graph& graph = *model.graph;
+  warn_of_newer_opset(model, result);
   log(LogLevel::Info, "imported " + std::to_string(graph.node_list().size()) + " nodes of " +
                           options.model.filename().string());
   ATC_TRY(select_outputs(graph, options.out_nodes));

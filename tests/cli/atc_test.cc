@@ -243,6 +243,24 @@ TEST(Atc, FullDiskLeavesNothing) {
   EXPECT_EQ(o.code, 255) << o.out;
   EXPECT_NE(o.out.find("E13004"), std::string::npos) << o.out;
   EXPECT_EQ(s.files(), 0U);
+  // Reports of a model that is not there go too.
+  const Outcome reports = run("ulimit -f 24; " + program("atc") +
+                                  " --framework=5 --soc_version=Ascend910B3 --model=" + model("lenet5.onnx") +
+                                  " --output=net --export_compile_stat=1 --report=r.json",
+                              s.path());
+  EXPECT_EQ(reports.code, 255) << reports.out;
+  EXPECT_EQ(s.files(), 0U);
+}
+
+TEST(Atc, NothingIsWrittenWhereTheOutputCannotBe) {
+  Scratch s;
+  std::ofstream(s / "file").flush();
+  const Outcome o =
+      run(program("atc") + " --framework=5 --soc_version=Ascend910B3 --model=" + model("lenet5.onnx") +
+              " --output=file/net --export_compile_stat=1",
+          s.path());
+  EXPECT_EQ(o.code, 255) << o.out;
+  EXPECT_EQ(s.files(), 1U);
 }
 
 TEST(Atc, OtherFrameworksAreSentToOnnx) {

@@ -53,6 +53,12 @@ TEST(Expand, InfersBroadcast) {
             "f32[n,2]");
 }
 
+TEST(Tile, FirstVersionTakesWholeFloats) {
+  NodeCase c("Tile", 1);
+  c.typed(DType::F32, {2, 3}).constant(f32({}, {2})).constant(f32({}, {1}));
+  EXPECT_EQ(c.inferred(), "f32[2,6]");
+}
+
 TEST(Tile, RepeatsEveryAxis) {
   NodeCase c("Tile", 13);
   c.data(f32({1, 2}, {1, 2})).constant(i64({2}, {2, 2}));
