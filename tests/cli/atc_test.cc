@@ -263,6 +263,18 @@ TEST(Atc, NothingIsWrittenWhereTheOutputCannotBe) {
   EXPECT_EQ(s.files(), 1U);
 }
 
+TEST(Atc, ANewerOpsetIsWarnedOf) {
+  Scratch s;
+  std::string bytes = slurp(model("lenet5.onnx"));
+  ASSERT_EQ(bytes.back(), 13);  // the file ends in its opset_import
+  bytes.back() = 99;
+  std::ofstream(s / "newer.onnx", std::ios::binary) << bytes;
+  const Outcome o = run(atc("--model=newer.onnx --output=net"), s.path());
+  EXPECT_EQ(o.code, 0) << o.out;
+  EXPECT_NE(o.out.find("opset 99"), std::string::npos) << o.out;
+  EXPECT_EQ(run(lenet("--output=net"), s.path()).out.find("opset"), std::string::npos);
+}
+
 TEST(Atc, OtherFrameworksAreSentToOnnx) {
   Scratch s;
   for (const char* f : {"0", "1", "3"}) {
