@@ -130,6 +130,9 @@ Status execute(const Options& options, std::shared_ptr<const runtime::PreparedPl
     ATC_ASSIGN(outputs, session->run(inputs));
     if (i >= options.warmup) report.wall_ms.push_back(ms_since(begin));
   }
+  ATC_ASSIGN(report.simulation, session->region_simulation());
+  for (const auto& [engine, total] : report.simulation.by_engine)
+    (engine == "ai_cpu" ? report.ai_cpu_tasks : report.ai_core_tasks) += total.tasks;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     report.outputs[i].spec.shape = outputs[i].shape;  // where it depends on the data
     report.outputs[i].range = range_of(outputs[i]);
@@ -171,7 +174,8 @@ StatusOr<RunReport> run(const Options& options) {
   report.batch = batch_of(specs);
 
   if (!options.dry_run) ATC_TRY(execute(options, prepared, loaded.weights, start, report));
-  ATC_ASSIGN(report.simulation, runtime::simulate(*prepared));
+  ATC_ASSIGN(const runtime::Simulation plan, runtime::simulate(*prepared));
+  runtime::add_runs(report.simulation, plan, 1, *prepared->chip);
   report.peak_rss_mb = peak_rss_mb();
   return report;
 }

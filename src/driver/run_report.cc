@@ -107,7 +107,9 @@ std::string to_table(const RunReport& r) {
                     format(", loaded in %.1f ms\n", r.load_ms);
   out += format("%-11s%d on the AI Core, %d on the AI CPU", "tasks", r.ai_core_tasks, r.ai_cpu_tasks);
   // A model without data-dependent parts says nothing of them.
-  if (r.regions > 0) out += format(", %d regions compiled when they run (not simulated)", r.regions);
+  if (r.regions > 0)
+    out += format(", %d regions compiled when they run%s", r.regions,
+                  r.wall_ms.empty() ? " (not simulated)" : "");
   out += "\n";
   for (const PortReport& port : r.inputs)
     out += port_line("input", port,

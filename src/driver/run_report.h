@@ -36,7 +36,7 @@ struct RunReport {
   /// Extent of the first axis of the first input that has one: what samples per second count.
   std::int64_t batch = 1;
   int ai_core_tasks = 0, ai_cpu_tasks = 0;
-  int regions = 0;  ///< compiled when they run; their tasks are not counted, nor is their time simulated
+  int regions = 0;  ///< compiled when they run; their tasks and time count when they ran
 };
 
 std::optional<PortReport::Range> range_of(const Tensor& tensor);

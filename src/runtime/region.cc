@@ -1,6 +1,7 @@
 #include "runtime/region.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <unordered_map>
@@ -68,6 +69,8 @@ struct RegionRunner::Stage {
   std::unique_ptr<RegionRunner> rest;  // of split.remaining; null when there are none
   std::vector<Value*> rest_inputs, rest_outputs;
   std::map<const ir::Graph*, Nested> nested;
+  int runs = 0;        // since the count began
+  EngineTotal on_cpu;  // operators evaluated since
 
   bool fits(const std::vector<Tensor>& given) const;
   Status build(const RegionOptions& options);
@@ -76,6 +79,8 @@ struct RegionRunner::Stage {
  private:
   static const Tensor& value(const Values& values, const Value* v);
   Status evaluate(const Node& node, Values& values, const RegionOptions& options);
+  void count(const Node& node, const Values& values, const std::vector<Tensor>& outputs,
+             const soc::Chip& chip);
   StatusOr<std::vector<Tensor>> run_nested(const ir::Graph& body, std::vector<Tensor> arguments,
                                            const Values& values, const RegionOptions& options);
 };
@@ -128,6 +133,7 @@ const Tensor& RegionRunner::Stage::value(const Values& values, const Value* v) {
 
 StatusOr<std::vector<Tensor>> RegionRunner::Stage::run(const std::vector<Tensor>& given,
                                                        const RegionOptions& options) {
+  ++runs;
   Values values;
   for (std::size_t i = 0; i < given.size(); ++i) values[split.graph->inputs()[i]] = given[i];
   const auto all = [&](const std::vector<Value*>& list) {
@@ -164,8 +170,50 @@ Status RegionRunner::Stage::evaluate(const Node& node, Values& values, const Reg
     return run_nested(body, std::move(given), values, options);
   };
   ATC_TRY(def->reference(context));
+  if (ir::subgraphs(node).empty()) count(node, values, context.outputs, *options.chip);
   for (std::size_t i = 0; i < node.outputs().size(); ++i)
     if (const Value* v = node.output(i); v != nullptr) values[v] = std::move(context.outputs[i]);
+  return {};
+}
+
+void RegionRunner::Stage::count(const Node& node, const Values& values, const std::vector<Tensor>& outputs,
+                                const soc::Chip& chip) {
+  double elements = 0, bytes = 0;
+  const auto touch = [&](const Tensor& t) {
+    elements += static_cast<double>(t.count());
+    bytes += static_cast<double>(t.data.size());
+  };
+  for (const Value* v : node.inputs())
+    if (v != nullptr) touch(value(values, v));
+  for (const Tensor& t : outputs) touch(t);
+  const double us = ai_cpu_us(elements, bytes);
+  ++on_cpu.tasks;
+  on_cpu.us += us;
+  on_cpu.cycles += std::llround(us * chip.cube_mhz);
+}
+
+void RegionRunner::start_count() {
+  for (const auto& stage : stages_) {
+    stage->runs = 0;
+    stage->on_cpu = {};
+    if (stage->rest != nullptr) stage->rest->start_count();
+    for (auto& [body, nested] : stage->nested) nested.runner->start_count();
+  }
+}
+
+Status RegionRunner::add_simulation(Simulation& sum) const {
+  for (const auto& stage : stages_) {
+    if (stage->runs == 0) continue;
+    if (stage->session != nullptr) {
+      ATC_ASSIGN(const Simulation fixed, simulate(stage->session->prepared()));
+      add_runs(sum, fixed, stage->runs, *options_.chip);
+    }
+    Simulation evaluated;
+    if (stage->on_cpu.tasks > 0) evaluated.by_engine["ai_cpu"] = stage->on_cpu;
+    add_runs(sum, evaluated, 1, *options_.chip);
+    if (stage->rest != nullptr) ATC_TRY(stage->rest->add_simulation(sum));
+    for (const auto& [body, nested] : stage->nested) ATC_TRY(nested.runner->add_simulation(sum));
+  }
   return {};
 }
 

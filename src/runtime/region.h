@@ -7,6 +7,7 @@
 #include "atc/ir/graph.h"
 #include "passes/pass.h"
 #include "runtime/session.h"
+#include "runtime/simulate.h"
 
 namespace atc::runtime {
 
@@ -31,6 +32,11 @@ class RegionRunner {
 
   /// One tensor for each input of the graph. Errors: what compiling for these shapes, or an operator, says.
   StatusOr<std::vector<Tensor>> run(const std::vector<Tensor>& inputs);
+
+  /// Forgets what ran so far.
+  void start_count();
+  /// Adds the modelled time of all that ran since (of compiled forms that are still kept).
+  Status add_simulation(Simulation& sum) const;
 
  private:
   struct Stage;

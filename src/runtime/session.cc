@@ -270,10 +270,18 @@ Status Session::run_region(std::size_t index) {
   const plan::PlanTask& task = prepared_->plan.tasks[index];
   std::vector<Tensor> inputs;
   for (const int tensor : task.inputs) inputs.push_back(view(tensor));
+  regions_[index]->start_count();
   ATC_ASSIGN(const std::vector<Tensor> outputs, regions_[index]->run(inputs));
   for (std::size_t i = 0; i < task.outputs.size(); ++i)
     ATC_TRY(store(task.outputs[i], outputs[i], task, *prepared_->tasks[index].graph, i));
   return {};
+}
+
+StatusOr<Simulation> Session::region_simulation() const {
+  Simulation sum;
+  for (const auto& region : regions_)
+    if (region != nullptr) ATC_TRY(region->add_simulation(sum));
+  return sum;
 }
 
 Tensor Session::view(int index) const {

@@ -13,6 +13,7 @@
 namespace atc::runtime {
 
 class RegionRunner;
+struct Simulation;
 
 /// Threads, and one simulated AI Core for each. Sessions of one model share them.
 struct Workers {
@@ -48,6 +49,8 @@ class Session {
   /// kernel breaks a rule of the AI Core; what an operator's reference reports on the AI CPU.
   /// Returned tensors stay valid after later runs; their memory is reused once they are dropped.
   StatusOr<std::vector<Tensor>> run(const std::vector<Tensor>& inputs);
+  /// Modelled time of the regions in the last run, totals only; simulate() leaves them out.
+  StatusOr<Simulation> region_simulation() const;
 
  private:
   Session(std::shared_ptr<const PreparedPlan> plan, Bytes weights, const SessionOptions& options);

@@ -66,7 +66,7 @@ class Simulator {
     result.engine = "ai_cpu";
     // A product evaluated by the reference costs one pass for each multiply-accumulate.
     const double work = std::max(elements, static_cast<double>(task.kernel.macs));
-    result.us = kAiCpuLaunchUs + (work * kAiCpuElementNs + bytes / kAiCpuBytesPerNs) / 1000;
+    result.us = ai_cpu_us(work, bytes);
     result.cycles = std::llround(result.us * chip_.cube_mhz);
     return result;
   }
@@ -130,6 +130,22 @@ class Simulator {
 };
 
 }  // namespace
+
+double ai_cpu_us(double elements, double bytes) {
+  return kAiCpuLaunchUs + (elements * kAiCpuElementNs + bytes / kAiCpuBytesPerNs) / 1000;
+}
+
+void add_runs(Simulation& sum, const Simulation& part, int times, const soc::Chip& chip) {
+  for (const auto& [engine, total] : part.by_engine) {
+    if (engine == "region") continue;  // what is in it is counted itself
+    EngineTotal& mine = sum.by_engine[engine];
+    mine.tasks += total.tasks * times;
+    mine.cycles += total.cycles * times;
+    mine.us += total.us * times;
+    sum.us += total.us * times;
+  }
+  sum.cycles = std::llround(sum.us * chip.cube_mhz);
+}
 
 StatusOr<Simulation> simulate(const PreparedPlan& prepared) {
   Simulation result;

@@ -24,7 +24,7 @@ inline constexpr double kAiCpuBytesPerNs = 4.0;
 
 /// The modelled time of one task.
 struct TaskSimulation {
-  std::string engine;       ///< "cube", "vector", "ai_cpu", or "region": its time is not known before it runs
+  std::string engine;       ///< "cube", "vector", "ai_cpu", or "region": see Session::region_simulation
   std::int64_t cycles = 0;  ///< launch included, of the engine's clock
   double us = 0;
   int blocks = 0;  ///< 0 on the AI CPU
@@ -45,6 +45,11 @@ struct Simulation {
   std::vector<TaskSimulation> tasks;  ///< parallel to the plan's
   std::map<std::string, EngineTotal> by_engine;
 };
+
+/// Modelled time of the AI CPU for work on `elements` elements and `bytes` of memory.
+double ai_cpu_us(double elements, double bytes);
+/// Adds `times` runs of another part of the model: to the totals, not to the tasks.
+void add_runs(Simulation& sum, const Simulation& part, int times, const soc::Chip& chip);
 
 /// Dry run of every task on the AI Core model. A task takes its launch and its longest block; blocks whose
 /// tiles have equal keys are run once. Activations count as resident in L2 when the whole arena fits there;

@@ -124,6 +124,29 @@ TEST_P(Region, LoopRunsUntilItsConditionOrCount) {
   EXPECT_EQ(none[1].shape, (Dims{0, 1}));
 }
 
+// What ran is counted by engine: three iterations of a program, and a NonZero on the AI CPU.
+TEST_P(Region, CountsWhatRan) {
+  RegionRunner r = runner(graph_of(
+      "%0 \"x\": f32[64], %1 \"n\": i64[]", "%3, %4",
+      "  %2 \"true\" = const bool[] {1}\n"
+      "  %3 \"y\" = Loop@16(%1, %2, %0) {body=graph \"b\"(%0 \"i\": i64[], %1 \"c\": bool[], %2 \"s\": "
+      "f32[64]) -> (%1, %3) {\n"
+      "    %3 \"t\" = Mul@14(%2, %2) : f32[64]\n"
+      "  }} : f32[64]\n"
+      "  %4 \"z\" = NonZero@13(%0) : i64[1,?a]\n"));
+  const std::vector<Tensor> inputs = {floats({64}, std::vector<double>(64, 1.0)), ints({}, {3})};
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    r.start_count();
+    run(r, inputs);
+    Simulation sum;
+    ASSERT_TRUE(r.add_simulation(sum).ok());
+    EXPECT_EQ(sum.by_engine["vector"].tasks, 3);
+    EXPECT_EQ(sum.by_engine["ai_cpu"].tasks, 1);
+    EXPECT_GT(sum.by_engine["vector"].us, 3 * kLaunchUs);
+    EXPECT_DOUBLE_EQ(sum.us, sum.by_engine["vector"].us + sum.by_engine["ai_cpu"].us);
+  }
+}
+
 TEST_P(Region, ScanWalksBothWays) {
   const std::string head = "%0 \"s\": f32[2], %1 \"x\": f32[3,2]";
   const std::string tail =
