@@ -43,6 +43,7 @@ class Extractor {
         std::shared_ptr<Graph> own = (*body)->clone();
         own->set_parent(out_.graph.get());
         rebind(*own, *n.graph(), [this](Value* v) { return resolve(v); });
+        hoist_constants(*own, *n.graph());
         *body = std::move(own);
       }
     for (std::size_t i = 0; i < n.outputs().size(); ++i) {
@@ -63,12 +64,26 @@ class Extractor {
   }
 
  private:
+  bool is_large(const Value& v) const {
+    return static_cast<std::int64_t>(v.constant().data.size()) > max_constant_bytes_;
+  }
+
+  // Large constants of nested graphs become the original graph's, and inputs as its own ones do.
+  void hoist_constants(Graph& nested, Graph& original) {
+    for (Value* v : nested.values()) {
+      if (!v->is_constant() || !is_large(*v) || !nested.is_used(v)) continue;
+      Value* hoisted = original.add_constant(v->name(), v->constant());
+      hoisted->type = v->type;
+      nested.replace_uses(v, resolve(hoisted));
+    }
+    for (const auto& n : nested.nodes())
+      for (const auto& body : ir::subgraphs(*n)) hoist_constants(*body, original);
+  }
+
   Value* resolve(Value* v) {
     Value*& copy = copies_[v];
     if (copy != nullptr) return copy;
-    const bool is_copied =
-        v->is_constant() && static_cast<std::int64_t>(v->constant().data.size()) <= max_constant_bytes_;
-    if (is_copied) {
+    if (v->is_constant() && !is_large(*v)) {
       copy = out_.graph->add_constant(v->name(), v->constant());
       copy->type = v->type;
     } else {

@@ -17,7 +17,8 @@ struct Extracted {
 
 /// Copies nodes of one graph, given in topological order, with their nested graphs. `outputs`, made by them,
 /// become the copy's outputs. What the nodes and their nested graphs read from elsewhere become inputs;
-/// constants of up to `max_constant_bytes` are copied (sharing their bytes), larger ones become inputs too.
+/// constants of up to `max_constant_bytes` are copied (sharing their bytes), larger ones become inputs too,
+/// those of nested graphs as constants added to the original graph.
 Extracted extract(const std::vector<ir::Node*>& nodes, const std::vector<ir::Value*>& outputs,
                   std::int64_t max_constant_bytes = INT64_MAX);
 

@@ -54,6 +54,29 @@ TEST(DynamicRegions, ControlFlowBringsItsOuterValuesAlong) {
   EXPECT_TRUE(outer_values(*graph->outputs()[0]->producer()->attrs.get_graph("body")).empty());
 }
 
+// A branch's weights go to WEIGHTS_DATA too.
+TEST(DynamicRegions, LargeConstantsOfNestedGraphsBecomeInputs) {
+  const std::string text =
+      run_pass(dynamic_regions_pass(), air("%0 \"x\": f32[1,4], %1 \"c\": bool[]", "%4",
+                                           "  %4 \"y\" = If@16(%1) {else_branch=graph \"e\"() -> (%1) {\n"
+                                           "    %0 \"w\" = const f32[4,400] splat 0.5\n"
+                                           "    %1 = MatMul@13(^%0, %0) : f32[1,400]\n"
+                                           "  }, then_branch=graph \"t\"() -> (%1) {\n"
+                                           "    %0 \"few\" = const f32[4,400] splat 1.0\n"
+                                           "    %1 = MatMul@13(^%0, %0) : f32[1,400]\n"
+                                           "  }} : f32[1,400]\n"));
+  const auto graph = graph_of(text);
+  const ir::Node& region = *graph->outputs()[0]->producer();
+  int weights = 0;
+  for (const ir::Value* v : region.inputs()) weights += v->is_constant() ? 1 : 0;
+  EXPECT_EQ(weights, 2);
+  const auto body = region.attrs.get_graph("body");
+  for (const auto& branch : ir::subgraphs(*body->nodes().front())) {
+    EXPECT_EQ(ir::verify(*body), "");
+    for (const ir::Value* v : branch->values()) EXPECT_FALSE(v->is_constant() && branch->is_used(v));
+  }
+}
+
 TEST(DynamicRegions, AStaticGraphStays) {
   expect_unchanged(dynamic_regions_pass(),
                    air("%0 \"x\": f32[4]", "%1", "  %1 \"y\" = Relu@14(%0) : f32[4]\n"));
