@@ -78,9 +78,14 @@ std::string dtypes_text(const OpDef& def) {
   return std::ssize(parts) == all ? "any" : atc::join(parts, " ");
 }
 
-bool contains(const std::vector<std::string_view>& list, std::string_view name) {
-  return std::ranges::find(list, name) != list.end();
-}
+bool contains(const auto& list, std::string_view name) { return std::ranges::find(list, name) != list.end(); }
+
+// What passes make integer products of (quantize_expand.h, integer_form.h), what regions are made of, and
+// what is known when shapes are.
+constexpr std::array<std::string_view, 5> kQuantized = {"ConvInteger", "DynamicQuantizeLinear",
+                                                        "MatMulInteger", "QLinearConv", "QLinearMatMul"};
+constexpr std::array<std::string_view, 3> kControlFlow = {"If", "Loop", "Scan"};
+constexpr std::array<std::string_view, 4> kFolded = {"Constant", "ConstantOfShape", "Shape", "Size"};
 
 std::string engine_text(const Versions& versions) {
   const OpDef& newest = *versions.back();
@@ -94,6 +99,12 @@ std::string engine_text(const Versions& versions) {
     how = "AI Core";
   else if (contains(atc::passes::decomposed_operators(), newest.name))
     how = "AI Core, written in other operators";
+  else if (contains(kQuantized, newest.name))
+    how = "AI Core, int8 cube: constant parameters";
+  else if (contains(kControlFlow, newest.name))
+    how = "runtime; nested graphs as any other, on the AI Core";
+  else if (contains(kFolded, newest.name))
+    how = "compiler: folded";
   else
     return "AI CPU";
   return how + (note.empty() ? "" : ": " + std::string(note));
