@@ -3,24 +3,13 @@
 #include <nlohmann/json.hpp>
 
 #include "atc/base/file.h"
+#include "report/engine_name.h"
 #include "soc/chip.h"
 
 namespace atc::report {
 namespace {
 
 using nlohmann::json;
-
-std::string_view engine_name(plan::Engine e) {
-  switch (e) {
-    case plan::Engine::AiCore:
-      return "AiCore";
-    case plan::Engine::AiCpu:
-      return "AiCpu";
-    case plan::Engine::Region:
-      return "Region";
-  }
-  return "";
-}
 
 // fp32 on the cube of a chip whose cube takes fp16 at most: at a quarter of the fp16 rate, here only.
 bool is_cube_extension(const plan::PlanTask& t, const soc::Chip& chip) {
@@ -68,6 +57,18 @@ json precision_json(const passes::PrecisionRecord& record) {
 }
 
 }  // namespace
+
+std::string_view engine_name(plan::Engine e) {
+  switch (e) {
+    case plan::Engine::AiCore:
+      return "AiCore";
+    case plan::Engine::AiCpu:
+      return "AiCpu";
+    case plan::Engine::Region:
+      return "Region";
+  }
+  return "";
+}
 
 Status write_compile_report(const plan::Plan& plan, const passes::PassContext& context,
                             const std::filesystem::path& path) {

@@ -1,0 +1,123 @@
+// The three forms of a Diff.
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "atc/base/strings.h"
+#include "report/diff.h"
+
+namespace atc::report {
+namespace {
+
+using nlohmann::json;
+using Task = Snapshot::Task;
+
+constexpr std::size_t kShownSources = 6;
+
+struct Row {
+  const char* label;
+  const Figure* figure;
+};
+std::vector<Row> rows(const Diff& d) {
+  return {{"tasks", &d.tasks},
+          {"modelled time (us)", &d.us},
+          {"memory (bytes)", &d.arena_bytes},
+          {"weights (bytes)", &d.weight_bytes}};
+}
+
+std::string text_of(double v) {
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, v == std::floor(v) ? "%.0f" : "%.1f", v);
+  return buffer;
+}
+std::string text_of(const std::optional<double>& v) { return v ? text_of(*v) : "unknown"; }
+
+std::string change_of(const Figure& f) {
+  if (!f.both() || !f.changed()) return "";
+  if (*f.before == 0) return "+" + text_of(*f.after);
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, "%+.1f %%", f.increase_percent());
+  return buffer;
+}
+
+std::string task_text(const Task& t) {
+  std::vector<std::string> shown(
+      t.sources.begin(),
+      t.sources.begin() + static_cast<std::ptrdiff_t>(std::min(t.sources.size(), kShownSources)));
+  for (std::string& s : shown) s = printable(s);
+  if (shown.size() < t.sources.size()) shown.push_back("...");
+  return t.op_type + (t.engine == "AiCore" ? "" : " on " + t.engine) + " [" + join(shown, ", ") + "]";
+}
+
+std::string tasks_text(const std::vector<Task>& tasks) {
+  std::vector<std::string> parts;
+  for (const Task& t : tasks) parts.push_back(task_text(t));
+  return parts.empty() ? "nothing" : join(parts, " + ");
+}
+
+json figure_json(const Figure& f) {
+  json j = {{"before", f.before ? json(*f.before) : json()}, {"after", f.after ? json(*f.after) : json()}};
+  if (f.both())
+    j["increase_percent"] = std::isfinite(f.increase_percent()) ? json(f.increase_percent()) : json();
+  return j;
+}
+
+json tasks_json(const std::vector<Task>& tasks) {
+  json out = json::array();
+  for (const Task& t : tasks)
+    out.push_back({{"name", t.name}, {"op_type", t.op_type}, {"engine", t.engine}, {"sources", t.sources}});
+  return out;
+}
+
+}  // namespace
+
+std::string to_text(const Diff& d) {
+  if (d.empty()) return "no difference\n";
+  std::string out;
+  for (const Row& row : rows(d)) {
+    if (!row.figure->changed()) continue;
+    char line[160];
+    std::snprintf(line, sizeof line, "%-20s %14s -> %-14s %s", row.label, text_of(row.figure->before).c_str(),
+                  text_of(row.figure->after).c_str(), change_of(*row.figure).c_str());
+    out += line;
+    out.erase(out.find_last_not_of(' ') + 1);
+    out += "\n";
+  }
+  for (const auto& [name, f] : d.fusions)
+    out += "fusion " + printable(name) + ": " + text_of(f.before) + " -> " + text_of(f.after) + "\n";
+  for (const Regrouped& r : d.regrouped)
+    out += "- " + tasks_text(r.before) + "\n+ " + tasks_text(r.after) + "\n";
+  return out;
+}
+
+std::string to_markdown(const Diff& d) {
+  if (d.empty()) return "No difference.\n";
+  std::string out = "| | before | after | change |\n| --- | ---: | ---: | ---: |\n";
+  for (const Row& row : rows(d))
+    if (row.figure->before || row.figure->after)
+      out += "| " + std::string(row.label) + " | " + text_of(row.figure->before) + " | " +
+             text_of(row.figure->after) + " | " + change_of(*row.figure) + " |\n";
+  for (const auto& [name, f] : d.fusions)
+    out += "| fusion `" + printable(name) + "` | " + text_of(f.before) + " | " + text_of(f.after) + " | |\n";
+  if (!d.regrouped.empty()) out += "\n| tasks before | tasks after |\n| --- | --- |\n";
+  for (const Regrouped& r : d.regrouped)
+    out += "| " + tasks_text(r.before) + " | " + tasks_text(r.after) + " |\n";
+  return out;
+}
+
+std::string to_json(const Diff& d) {
+  json fusions = json::object(), regrouped = json::array();
+  for (const auto& [name, f] : d.fusions) fusions[name] = figure_json(f);
+  for (const Regrouped& r : d.regrouped)
+    regrouped.push_back({{"before", tasks_json(r.before)}, {"after", tasks_json(r.after)}});
+  const json all = {{"schema_version", 1},
+                    {"tasks", figure_json(d.tasks)},
+                    {"us", figure_json(d.us)},
+                    {"arena_bytes", figure_json(d.arena_bytes)},
+                    {"weight_bytes", figure_json(d.weight_bytes)},
+                    {"fusions", fusions},
+                    {"regrouped", regrouped}};
+  return all.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace atc::report

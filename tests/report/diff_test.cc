@@ -1,0 +1,109 @@
+#include "report/diff.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace atc::report {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Snapshot::Task task(const std::string& op, std::vector<std::string> sources,
+                    const std::string& engine = "AiCore") {
+  return {op + "_task", op, engine, std::move(sources)};
+}
+
+Snapshot snapshot(std::vector<Snapshot::Task> tasks, std::int64_t arena) {
+  Snapshot s;
+  s.tasks = std::move(tasks);
+  s.arena_bytes = arena;
+  return s;
+}
+
+std::vector<std::string> operators(const std::vector<Snapshot::Task>& tasks) {
+  std::vector<std::string> out;
+  for (const auto& t : tasks) out.push_back(t.op_type);
+  return out;
+}
+
+TEST(Diff, EqualTasksInAnotherOrderAreNoDifference) {
+  const Snapshot a = snapshot({task("Conv", {"c", "r"}), task("Add", {"a"})}, 64);
+  const Snapshot b = snapshot({task("Add", {"a"}), task("Conv", {"r", "c"})}, 64);
+  EXPECT_TRUE(compare(a, b).empty());
+  EXPECT_EQ(to_text(compare(a, b)), "no difference\n");
+}
+
+// Two tasks that became one, one that split, one that moved to the AI CPU, one that is new.
+TEST(Diff, TasksAreJoinedByTheirNodes) {
+  const Snapshot before = snapshot(
+      {task("MatMul", {"q"}), task("Softmax", {"s"}), task("Gelu", {"g", "m"}), task("TopK", {"t"})}, 100);
+  const Snapshot after = snapshot({task("Attention", {"q", "s"}), task("MatMul", {"m"}), task("Erf", {"g"}),
+                                   task("TopK", {"t"}, "AiCpu"), task("Cast", {})},
+                                  150);
+  const Diff d = compare(before, after);
+  ASSERT_EQ(d.regrouped.size(), 4u);
+  EXPECT_THAT(operators(d.regrouped[0].before), ElementsAre("MatMul", "Softmax"));
+  EXPECT_THAT(operators(d.regrouped[0].after), ElementsAre("Attention"));
+  EXPECT_THAT(operators(d.regrouped[1].before), ElementsAre("Gelu"));
+  EXPECT_THAT(operators(d.regrouped[1].after), ElementsAre("MatMul", "Erf"));
+  EXPECT_THAT(operators(d.regrouped[2].after), ElementsAre("TopK"));
+  EXPECT_TRUE(d.regrouped[3].before.empty());
+  EXPECT_DOUBLE_EQ(d.arena_bytes.increase_percent(), 50);
+  EXPECT_DOUBLE_EQ(d.tasks.increase_percent(), 25);
+  const std::string text = to_text(d);
+  EXPECT_THAT(text, HasSubstr("- MatMul [q] + Softmax [s]\n+ Attention [q, s]\n"));
+  EXPECT_THAT(text, HasSubstr("+ TopK on AiCpu [t]\n"));
+  EXPECT_THAT(to_markdown(d), HasSubstr("| memory (bytes) | 100 | 150 | +50.0 % |"));
+  EXPECT_THAT(to_json(d), HasSubstr("\"increase_percent\": 50.0"));
+}
+
+TEST(Diff, WhatOneSideDoesNotTellIsUnknown) {
+  Snapshot fusions;
+  fusions.fusions = {{"A", 2}, {"B", 1}};
+  Snapshot newer;
+  newer.fusions = {{"A", 1}, {"B", 1}, {"C", 3}};
+  newer.us = 5;
+  const Diff d = compare(fusions, newer);
+  EXPECT_EQ(d.fusions.size(), 2u);
+  EXPECT_FALSE(d.us.both());
+  EXPECT_THAT(to_text(d), HasSubstr("unknown -> 5"));
+  EXPECT_THAT(to_text(d), HasSubstr("fusion A: 2 -> 1\nfusion C: 0 -> 3\n"));
+  EXPECT_TRUE(d.regrouped.empty());
+}
+
+constexpr const char* kReport = R"({"schema_version": 1, "model": "m", "soc_version": "Ascend910B3",
+  "tasks": [{"name": "t", "op_type": "Conv", "engine": "AiCore", "sources": ["c"]}],
+  "totals": {"arena_bytes": 64, "weight_bytes": 128},
+  "fusions": {"graph_fusion": {"P": {"match_times": 2, "effect_times": 1}}, "ub_fusion": {}}})";
+
+TEST(ReadReport, BothKinds) {
+  const auto compiled = read_report(kReport);
+  ASSERT_TRUE(compiled.ok()) << compiled.status().to_string();
+  EXPECT_EQ(compiled->tasks->front().sources, std::vector<std::string>{"c"});
+  EXPECT_EQ(compiled->weight_bytes, 128);
+  EXPECT_EQ(compiled->fusions->at("P"), 1);
+  const auto fusions = read_report(
+      R"({"session_and_graph_id_0_0": {"graph_fusion": {"P": {"effect_times": "3", "match_times": "4"}}}})");
+  ASSERT_TRUE(fusions.ok()) << fusions.status().to_string();
+  EXPECT_EQ(fusions->fusions->at("P"), 3);
+  EXPECT_FALSE(fusions->tasks.has_value());
+}
+
+TEST(ReadReport, AnythingElseIsRefused) {
+  std::string truncated(kReport);
+  truncated.resize(truncated.size() / 2);
+  for (const std::string& text :
+       {std::string(), std::string("[]"), std::string("{}"), truncated,
+        std::string("{\"schema_version\": 2}"), std::string("{\"schema_version\": 1}"),
+        std::string("{\"schema_version\": 1, \"tasks\": 3}"),
+        std::string("{\"session_and_graph_id_0_0\": {\"graph_fusion\": {\"P\": {\"effect_times\": \"x\"}}}}"),
+        std::string("{\"model\": 1}")}) {
+    const auto read = read_report(text);
+    ASSERT_FALSE(read.ok()) << text;
+    EXPECT_EQ(read.status().diagnostic().code, "E10041") << text;
+  }
+}
+
+}  // namespace
+}  // namespace atc::report
