@@ -20,6 +20,7 @@
 #include "passes/quantize_expand.h"
 #include "passes/quantize_fusion.h"
 #include "passes/quantize_motion.h"
+#include "passes/quantize_scale.h"
 #include "passes/quantize_sign.h"
 #include "passes/random_seeds.h"
 #include "passes/rope_fusion.h"
@@ -69,6 +70,9 @@ std::vector<Pass> pipeline() {
       attention_fusion_pass(),
       swiglu_fusion_pass(),
       dead_code_pass(),
+
+      // Behind the attention fusion, which takes one factor between its products.
+      quantize_scale_pass(),
 
       // Tasks: what runs on the cube or as a window, and vector programs around it.
       dequantize_per_reader_pass(),

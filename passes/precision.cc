@@ -186,7 +186,7 @@ class Narrower {
         any_narrow = any_narrow || n.input(i)->type.dtype == narrow_;
     const bool table = n.is("Gather") && n.input(0)->is_constant();
     const bool narrows_table = table && rules_.programs == Rules::Programs::Narrow && is_wide(n.input(0)) &&
-                               fits_half(n.input(0)->constant());
+                               !quantized_next_.contains(n.output(0)) && fits_half(n.input(0)->constant());
     if (!any_narrow && !narrows_table) return;
     for (std::size_t i = 0; i < data; ++i)
       if (is_wide(n.input(i))) require(n, i, narrow_);
@@ -200,7 +200,8 @@ class Narrower {
     for (std::size_t i : {ops::recurrent::kX, ops::recurrent::kW, ops::recurrent::kR}) require(n, i, narrow_);
     if (!rules_.cube_results) return;
     for (std::size_t i : {std::size_t{0}, std::size_t{1}})
-      if (Value* v = n.output(i); is_wide(v) && !graph_.is_output(v)) set_narrow(v);
+      if (Value* v = n.output(i); is_wide(v) && !graph_.is_output(v) && !quantized_next_.contains(v))
+        set_narrow(v);
   }
 
   void set_narrow(Value* v) {
@@ -229,6 +230,7 @@ class Narrower {
   void narrow_large_constant(Node& n, std::size_t i) {
     const Value* v = n.input(i);
     if (!is_wide(v) || !v->is_constant() || v->constant().count() <= kSmallConstant) return;
+    if (quantized_next_.contains(v)) return;
     if (fits_half(v->constant())) {
       require(n, i, narrow_);
     } else if (kept_constants_.insert(v).second) {

@@ -13,7 +13,9 @@ namespace atc::passes {
 /// - inputs and outputs of the model, which keep their types (Casts are inserted where a task cannot
 ///   convert on its way);
 /// - operators that run on the AI CPU;
-/// - values that a quantizing program reads: rounded before, many would land a quantization step away;
+/// - values, constants and rows of tables that a quantizing program reads, also through data movement:
+/// rounded
+///   before, many would land a quantization step away;
 /// - fp32 islands: results of Pow, Exp, sums and the like, whose range or rounding fp16 breaks;
 /// - constants that do not fit fp16's range, and small ones outside the cube.
 /// The mixed modes: cube operands and results become fp16 (bf16); vector programs follow their inputs, unless

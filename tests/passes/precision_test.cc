@@ -72,6 +72,38 @@ TEST(Precision, WhatIsQuantizedNextIsNotRoundedBefore) {
   EXPECT_THAT(text, testing::Not(testing::HasSubstr("f16")));
 }
 
+TEST(Precision, ATableIsNarrowUnlessItsRowsAreQuantizedNext) {
+  const auto rows_read_by = [](const std::string& program) {
+    return run_pass(
+        precision_pass(),
+        air("%0 \"i\": i64[2]", "%9",
+            "  %1 \"table\" = const f32[8,4] splat 0.1\n  %2 = Gather@13(%1, %0) : f32[2,4]\n" + program));
+  };
+  EXPECT_THAT(rows_read_by("  %9 \"y\" = atc::Fused(%2) {body=graph \"body\"(%0 \"x\": f32[2,4]) -> (%1) {\n"
+                           "    %1 = Relu@14(%0) : f32[2,4]\n  }} : f32[2,4]\n"),
+              testing::HasSubstr("const f16[8,4]"));
+  EXPECT_THAT(rows_read_by("  %9 \"y\" = atc::Fused(%2) {body=graph \"body\"(%0 \"x\": f32[2,4]) -> (%2) {\n"
+                           "    %1 \"s\" = const f32[] {0.5}\n"
+                           "    %2 = QuantizeLinear@13(%0, %1) : u8[2,4]\n  }} : u8[2,4]\n"),
+              testing::Not(testing::HasSubstr("f16")));
+}
+
+TEST(Precision, ALargeConstantOfAQuantizingProgramStaysFp32) {
+  const auto constant_in = [](const std::string& last, const std::string& type) {
+    return run_pass(
+        precision_pass(),
+        air("%0 \"x\": f32[65,64]", "%9",
+            "  %1 \"c\" = const f32[65,64] splat 0.1\n"
+            "  %9 \"y\" = atc::Fused(%0, %1) {body=graph \"body\"(%0 \"x\": f32[65,64], %1 \"c\": "
+            "f32[65,64]) -> (%4) {\n"
+            "    %2 \"s\" = const f32[] {0.5}\n"
+            "    %3 = Add@14(%0, %1) : f32[65,64]\n    %4 = " +
+                last + " : " + type + "[65,64]\n  }} : " + type + "[65,64]\n"));
+  };
+  EXPECT_THAT(constant_in("Mul@14(%3, %2)", "f32"), testing::HasSubstr("const f16[65,64]"));
+  EXPECT_THAT(constant_in("QuantizeLinear@13(%3, %2)", "u8"), testing::Not(testing::HasSubstr("f16")));
+}
+
 TEST(Precision, AMoversOutputOfTheModelIsRestored) {
   const std::string text = after("  %9 \"y\" = Transpose@13(%1) : f32[4,2]\n");
   EXPECT_THAT(text, testing::HasSubstr("%9 \"y/narrow\" = Transpose@13(%1) : f16[4,2]"));

@@ -2,16 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <random>
 
 #include "atc/ir/text.h"
 #include "passes/infer_shapes.h"
-#include "passes/pass_manager.h"
-#include "passes/pipeline.h"
-#include "plan/build.h"
+#include "runtime/compile_run.h"
 #include "runtime/reference_graph.h"
-#include "runtime/session.h"
 
 namespace atc::runtime {
 namespace {
@@ -188,35 +184,6 @@ class QuantizedNetwork {
   bool chance_other_scale_ = false;
 };
 
-struct Result {
-  Tensor value;
-  int integer_products = 0, other_products = 0;
-};
-
-StatusOr<Result> compile_and_run(ir::Graph& graph, passes::Precision precision, const Tensor& input) {
-  ATC_ASSIGN(const soc::Chip* chip, soc::find_chip("Ascend910B3"));
-  passes::PassContext context;
-  context.options.chip = chip;
-  context.options.precision = precision;
-  passes::PassManager manager(passes::pipeline(), {.verify_each = true});
-  ATC_TRY(manager.run(graph, context));
-  ATC_ASSIGN(plan::BuiltPlan built, plan::build_plan(graph, *chip));
-  ATC_TRY(plan::validate(built.plan));
-  Result result;
-  for (const auto& n : graph.nodes())
-    if (n->is_internal("Conv") || n->is_internal("MatMul"))
-      ++(n->input(0)->type.dtype == DType::I8 ? result.integer_products : result.other_products);
-  MutableBytes weights(static_cast<std::size_t>(built.plan.weight_bytes));
-  for (const plan::WeightPiece& piece : built.weights)
-    if (!piece.bytes.empty())
-      std::memcpy(weights.data() + piece.offset, piece.bytes.data(), piece.bytes.size());
-  ATC_ASSIGN(auto prepared, prepare(std::move(built.plan)));
-  ATC_ASSIGN(auto session, Session::create(prepared, std::move(weights).freeze(), {.threads = 1}));
-  ATC_ASSIGN(std::vector<Tensor> outputs, session->run({input}));
-  result.value = outputs[0];
-  return result;
-}
-
 class RandomQuantized : public testing::TestWithParam<passes::Precision> {};
 
 TEST_P(RandomQuantized, StaysWithinOneStepOnTheInt8Cube) {
@@ -235,10 +202,11 @@ TEST_P(RandomQuantized, StaysWithinOneStepOnTheInt8Cube) {
     const auto expected = evaluate_reference(*graph, {input});
     ASSERT_TRUE(expected.ok()) << expected.status().to_string();
     const std::string before = ir::print(*graph, {.max_constant_elements = 8});
-    const auto actual = compile_and_run(*graph, GetParam(), input);
+    const auto actual = compile_and_run(*graph, {"Ascend910B3", GetParam()}, {input});
     ASSERT_TRUE(actual.ok()) << actual.status().to_string() << before;
-    ASSERT_EQ(actual->value.dtype, (*expected)[0].dtype);
-    const auto a = to_doubles(actual->value), e = to_doubles((*expected)[0]);
+    const Tensor& value = actual->outputs[0];
+    ASSERT_EQ(value.dtype, (*expected)[0].dtype);
+    const auto a = to_doubles(value), e = to_doubles((*expected)[0]);
     ASSERT_EQ(a.size(), e.size());
     for (std::size_t i = 0; i < a.size(); ++i) {
       ASSERT_LE(std::abs(a[i] - e[i]), 4) << i << before << ir::print(*graph, {.max_constant_elements = 8});
@@ -246,8 +214,9 @@ TEST_P(RandomQuantized, StaysWithinOneStepOnTheInt8Cube) {
       off_by_more += std::abs(a[i] - e[i]) > 1 ? 1 : 0;
       different += a[i] != e[i] ? 1 : 0;
     }
-    integers += actual->integer_products;
-    others += actual->other_products;
+    for (const auto& n : graph->nodes())
+      if (n->is_internal("Conv") || n->is_internal("MatMul"))
+        ++(n->input(0)->type.dtype == DType::I8 ? integers : others);
   }
   EXPECT_LE(static_cast<double>(off_by_more), 0.001 * static_cast<double>(elements));
   if (GetParam() == passes::Precision::Origin) {
