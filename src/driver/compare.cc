@@ -78,14 +78,46 @@ double cosine(const std::vector<double>& a, const std::vector<double>& b) {
   return dot / std::sqrt(aa * bb);
 }
 
+/// Counts the elements that are further off than the rule's steps; more than its share of them is a fault.
+class StepCounter {
+ public:
+  StepCounter(const CompareRule& rule, const Dims& shape) : rule_(rule), shape_(shape) {}
+  void add(std::size_t position, double got, double want) {
+    ++elements_;
+    if (std::abs(got - want) <= rule_.steps * rule_.step) return;
+    if (beyond_++ == 0) first_ = {position, got, want};
+  }
+  void judge(Comparison& result) const {
+    if (beyond_ == 0) return;
+    result.beyond = static_cast<double>(beyond_) / static_cast<double>(elements_);
+    if (result.beyond <= rule_.max_beyond) return;
+    fail(result, "element " + position(shape_, first_.position) + " is " + number(first_.got) +
+                     ", expected " + number(first_.want) + " within " + number(rule_.steps) +
+                     " quantization steps of " + number(rule_.step) + " (" + std::to_string(beyond_) +
+                     " of " + std::to_string(elements_) + " elements are not)");
+  }
+
+ private:
+  struct Element {
+    std::size_t position = 0;
+    double got = 0, want = 0;
+  };
+  const CompareRule& rule_;
+  const Dims& shape_;
+  std::size_t elements_ = 0, beyond_ = 0;
+  Element first_;
+};
+
 /// Both NaN, or the same infinity.
 bool same_special(double a, double b) { return (std::isnan(a) && std::isnan(b)) || a == b; }
 
 Comparison compare_floats(const Tensor& expected, const Tensor& actual, const CompareRule& rule) {
   const std::vector<double> want = to_doubles(expected), got = to_doubles(actual);
   const bool by_element = rule.kind == CompareRule::Kind::Elementwise;
+  const bool by_cosine = rule.kind == CompareRule::Kind::Cosine;
   const bool all_zero = std::all_of(want.begin(), want.end(), [](double v) { return v == 0; });
   Comparison result;
+  StepCounter steps(rule, expected.shape);
   for (std::size_t i = 0; i < want.size(); ++i) {
     if (!std::isfinite(want[i]) || !std::isfinite(got[i])) {
       if (same_special(want[i], got[i])) continue;
@@ -96,13 +128,18 @@ Comparison compare_floats(const Tensor& expected, const Tensor& actual, const Co
     }
     const double difference = std::abs(got[i] - want[i]);
     note_error(result, difference, want[i]);
+    if (rule.kind == CompareRule::Kind::Steps) {
+      steps.add(i, got[i], want[i]);
+      continue;
+    }
     const double allowed = by_element ? rule.atol + rule.rtol * std::abs(want[i]) : rule.atol;
     if ((by_element || all_zero) && !(difference <= allowed))
       fail(result, "element " + position(expected.shape, i) + " is " + number(got[i]) + ", expected " +
                        number(want[i]) + " within " + number(allowed));
   }
   result.cosine = cosine(want, got);
-  if (!by_element && !all_zero && !(result.cosine >= rule.min_cosine)) {
+  steps.judge(result);
+  if (by_cosine && !all_zero && !(result.cosine >= rule.min_cosine)) {
     char text[32];
     std::snprintf(text, sizeof text, "%.7f", result.cosine);
     fail(result, std::string("cosine is ") + text + ", expected at least " + number(rule.min_cosine));
@@ -113,17 +150,23 @@ Comparison compare_floats(const Tensor& expected, const Tensor& actual, const Co
 
 Comparison compare_integers(const Tensor& expected, const Tensor& actual, const CompareRule& rule) {
   const std::vector<std::int64_t> want = to_int64s(expected), got = to_int64s(actual);
+  const bool by_steps =
+      rule.kind == CompareRule::Kind::Steps && (expected.dtype == DType::I8 || expected.dtype == DType::U8);
   Comparison result;
+  StepCounter steps(rule, expected.shape);
   std::size_t mismatches = 0, first = 0;
   for (std::size_t i = 0; i < want.size(); ++i) {
+    steps.add(i, static_cast<double>(got[i]), static_cast<double>(want[i]));
     if (want[i] == got[i]) continue;
     if (mismatches++ == 0) first = i;
     note_error(result, std::abs(static_cast<double>(got[i]) - static_cast<double>(want[i])),
                static_cast<double>(want[i]));
   }
   const double share = want.empty() ? 0 : static_cast<double>(mismatches) / static_cast<double>(want.size());
-  const double allowed = rule.kind == CompareRule::Kind::Elementwise ? 0 : rule.max_mismatch;
-  if (share > allowed)
+  const double allowed = rule.kind == CompareRule::Kind::Cosine ? rule.max_mismatch : 0;
+  if (by_steps)
+    steps.judge(result);
+  else if (share > allowed)
     fail(result, "element " + position(expected.shape, first) + " is " + std::to_string(got[first]) +
                      ", expected " + std::to_string(want[first]) + " (" + std::to_string(mismatches) +
                      " of " + std::to_string(want.size()) + " differ)");

@@ -12,12 +12,17 @@ struct CompareRule {
     Elementwise,  ///< |actual - expected| <= atol + rtol * |expected|; integers, booleans, strings exact
     Cosine,  ///< floating: cosine of the whole output >= min_cosine, an all-zero expectation within atol;
              ///< integers and booleans: at most max_mismatch of the elements differ
+    Steps,   ///< floating and 8-bit: |actual - expected| <= steps * step, but for max_beyond of the elements;
+             ///< wider integers, booleans and strings exact
   };
   Kind kind = Kind::Elementwise;
   double rtol = 1e-3;
   double atol = 1e-4;
   double min_cosine = 0.999;
   double max_mismatch = 0.01;
+  double steps = 1;              ///< quantization steps
+  double step = 1;               ///< what one is in this output, see quantization_step()
+  double max_beyond = 1e-3;      ///< share of the elements
   bool any_float_dtype = false;  ///< an output may be another floating type than expected
 };
 
@@ -29,6 +34,7 @@ struct Comparison {
   double max_abs = 0;
   double max_rel = 0;  ///< |d| / |expected| over elements whose expectation is not 0
   double cosine = 1;   ///< floating outputs only
+  double beyond = 0;   ///< Steps only: the share of the elements that are further off
 };
 
 /// Compares dtype, shape and values. NaN must meet NaN, and Inf an Inf of the same sign, in place, under

@@ -108,6 +108,12 @@ void declare(CLI::App& app, Options& o) {
   app.add_option("--atol", o.verify.atol, "Absolute tolerance; meta.json wins")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  app.add_option("--steps", o.verify.steps,
+                 "For quantized models, in place of the tolerances and of fp16's cosine: quantization steps "
+                 "within which 99.9 % of an output's elements must be. A step is 1 in 8 bits, the scale "
+                 "where an output was dequantized last, else 1/255 of the expected range; \"steps\", "
+                 "\"rtol\" and \"atol\" of meta.json win")
+      ->check(CLI::PositiveNumber);
   app.add_option("--threads", o.verify.threads, "Threads of each case's compiler and run")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();

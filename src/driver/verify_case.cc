@@ -92,6 +92,7 @@ CaseMeta meta_from(const json& j) {
     }
   if (j.contains("rtol")) meta.rtol = j["rtol"].get<double>();
   if (j.contains("atol")) meta.atol = j["atol"].get<double>();
+  if (j.contains("steps")) meta.steps = j["steps"].get<double>();
   if (j.contains("limits")) {
     const json& limits = j["limits"];
     if (limits.contains("max_artifact_bytes"))
@@ -129,6 +130,9 @@ StatusOr<CaseMeta> read_meta(const fs::path& folder) {
   try {
     CaseMeta meta = meta_from(parsed);
     if (!meta.may_compile && !meta.may_refuse) return bad_meta(file, "'expect' is neither ok nor error");
+    if (meta.steps && (meta.rtol || meta.atol))
+      return bad_meta(file, "'steps' stands beside 'rtol' or 'atol'; leave one of them out");
+    if (meta.steps && !(*meta.steps > 0)) return bad_meta(file, "'steps' must be positive");
     return meta;
   } catch (const json::exception& wrong_type) {
     return bad_meta(file, wrong_type.what());

@@ -16,6 +16,7 @@ struct CaseMeta {
   bool may_refuse = false;           ///< also by "accept": "error"
   std::vector<std::string> mention;  ///< words that a refusal must contain
   std::optional<double> rtol, atol;
+  std::optional<double> steps;                     ///< quantization steps; not beside rtol and atol
   std::optional<std::int64_t> max_artifact_bytes;  ///< "limits"
   std::optional<double> max_compile_seconds;
 };

@@ -24,6 +24,7 @@ json result_json(const CaseResult& r) {
           {"max_abs", number(r.max_abs)},
           {"max_rel", number(r.max_rel)},
           {"min_cosine", number(r.min_cosine)},
+          {"beyond_steps", r.beyond_steps},
           {"compile_ms", r.compile_ms},
           {"run_ms", r.run_ms}};
 }
@@ -52,6 +53,7 @@ bool decode_result(const std::string& text, CaseResult& result) {
     result.max_abs = number_from(j.at("max_abs"));
     result.max_rel = number_from(j.at("max_rel"));
     result.min_cosine = number_from(j.at("min_cosine"));
+    result.beyond_steps = j.at("beyond_steps").get<double>();
     result.compile_ms = j.at("compile_ms").get<double>();
     result.run_ms = j.at("run_ms").get<double>();
     return known;

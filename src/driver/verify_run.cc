@@ -12,6 +12,7 @@
 #include "driver/compile.h"
 #include "driver/input_shape.h"
 #include "driver/options.h"
+#include "driver/quantization_step.h"
 #include "frontend/onnx/importer.h"
 #include "om/reader.h"
 #include "ops/random_stream.h"
@@ -301,6 +302,11 @@ class Verifier {
     rule.atol = meta_.atol.value_or(options_.atol);
     rule.any_float_dtype = any_float_;
     const bool own_tolerance = meta_.rtol || meta_.atol;
+    if (const auto steps = meta_.steps ? meta_.steps : options_.steps; steps && !own_tolerance) {
+      rule.kind = CompareRule::Kind::Steps;
+      rule.steps = *steps;
+      return rule;
+    }
     if (precision_ != passes::Precision::Origin && !own_tolerance) rule.kind = CompareRule::Kind::Cosine;
     return rule;
   }
@@ -320,14 +326,22 @@ class Verifier {
       if (expected->dtype == DType::U16 && outputs[i].dtype == DType::BF16)
         by.rtol = std::max(by.rtol, 0x1p-7);
       const Tensor wanted = as_declared(*expected, outputs[i].dtype);
+      if (by.kind == CompareRule::Kind::Steps) by.step = quantization_step(source_output(i), wanted);
       if (has_open_sequence(source_graph())) return check_random(label, wanted, outputs[i]);
       const Comparison c = compare(wanted, outputs[i], by);
       result_.max_abs = std::max(result_.max_abs, c.max_abs);
       result_.max_rel = std::max(result_.max_rel, c.max_rel);
       result_.min_cosine = std::min(result_.min_cosine, c.cosine);
+      result_.beyond_steps = std::max(result_.beyond_steps, c.beyond);
       if (!c.pass && !decided_) outcome(CaseStatus::Fail, label + ": " + c.reason);
     }
     return !decided_;
+  }
+
+  /// Output i of the model as imported; null when that could not be read or has no such output.
+  const ir::Value* source_output(std::size_t i) {
+    const ir::Graph* graph = source_graph();
+    return graph != nullptr && i < graph->outputs().size() ? graph->outputs()[i] : nullptr;
   }
 
   /// Recordings that are older than bf16 in files keep such tensors as u16 bits.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,8 @@ struct VerifyOptions {
   std::string precision = "origin";  ///< or "fp16"; options of the case or of `atc` win
   std::vector<std::string> atc;      ///< more options of atc, after those of the case
   double rtol = 1e-3, atol = 1e-4;
-  int threads = 1;  ///< of the compiler and of the run
+  std::optional<double> steps;  ///< compare by quantization steps instead, unless the case has a tolerance
+  int threads = 1;              ///< of the compiler and of the run
 };
 
 struct CaseResult {
@@ -26,8 +28,9 @@ struct CaseResult {
   double max_abs = 0;  ///< worst over outputs and data sets
   double max_rel = 0;
   double min_cosine = 1;
-  double compile_ms = 0;  ///< sum over data sets that needed their own compilation
-  double run_ms = 0;      ///< sum of the runs
+  double beyond_steps = 0;  ///< compared by steps: the worst share of elements that were further off
+  double compile_ms = 0;    ///< sum over data sets that needed their own compilation
+  double run_ms = 0;        ///< sum of the runs
 };
 
 /// Compiles, runs and compares one case in this process. `scratch` is an empty folder of its own, which

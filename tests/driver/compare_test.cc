@@ -130,5 +130,40 @@ TEST(CompareCosine, OnePercentOfIntegersMayDiffer) {
   EXPECT_FALSE(compare(ints(want), ints(got), cosine_rule()).pass);
 }
 
+CompareRule steps_rule(double steps, double step) {
+  CompareRule rule;
+  rule.kind = CompareRule::Kind::Steps;
+  rule.steps = steps;
+  rule.step = step;
+  return rule;
+}
+
+TEST(CompareSteps, AllButOneElementInAThousandLieWithin) {
+  std::vector<double> want(2000, 1.0), got(2000, 1.24);
+  EXPECT_TRUE(compare(floats(want), floats(got), steps_rule(1, 0.25)).pass);
+  EXPECT_FALSE(compare(floats(want), floats(got), steps_rule(0.5, 0.25)).pass);
+  got[7] = got[8] = 9;
+  const Comparison two = compare(floats(want), floats(got), steps_rule(1, 0.25));
+  EXPECT_TRUE(two.pass) << two.reason;
+  EXPECT_DOUBLE_EQ(two.beyond, 0.001);
+  EXPECT_DOUBLE_EQ(two.max_abs, 8);
+  got[9] = 9;
+  const Comparison three = compare(floats(want), floats(got), steps_rule(1, 0.25));
+  EXPECT_FALSE(three.pass);
+  EXPECT_NE(three.reason.find("[7] is 9, expected 1 within 1 quantization steps of 0.25 (3 of 2000"),
+            std::string::npos)
+      << three.reason;
+  got[9] = kNan;
+  EXPECT_FALSE(compare(floats(want), floats(got), steps_rule(1, 0.25)).pass);
+}
+
+TEST(CompareSteps, BytesMayBeStepsOffAndWiderIntegersNot) {
+  EXPECT_TRUE(compare(ints({3, 4}, DType::U8), ints({4, 3}, DType::U8), steps_rule(1, 1)).pass);
+  EXPECT_FALSE(compare(ints({3, 4}, DType::U8), ints({5, 4}, DType::U8), steps_rule(1, 1)).pass);
+  EXPECT_TRUE(compare(ints({-3}, DType::I8), ints({-1}, DType::I8), steps_rule(2, 1)).pass);
+  EXPECT_FALSE(compare(ints({3}), ints({4}), steps_rule(1, 1)).pass);
+  EXPECT_FALSE(compare(ints({0}, DType::Bool), ints({1}, DType::Bool), steps_rule(1, 1)).pass);
+}
+
 }  // namespace
 }  // namespace atc::driver

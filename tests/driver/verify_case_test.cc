@@ -77,11 +77,14 @@ TEST_F(VerifyCase, ReadsMeta) {
   EXPECT_TRUE(none.value().may_compile);
   EXPECT_FALSE(none.value().may_refuse);
 
+  put("s/meta.json", R"({"steps": 1.5})");
+  EXPECT_EQ(read_meta(dir_ / "s").value().steps, 1.5);
   put("e/meta.json", R"({"expect": "ok", "accept": ["error"]})");
   EXPECT_TRUE(read_meta(dir_ / "e").value().may_compile);
   EXPECT_TRUE(read_meta(dir_ / "e").value().may_refuse);
 
-  for (const char* bad : {"", "[]", "{", R"({"options": 3})", R"({"expect": "maybe"})", R"({"rtol": "x"})"}) {
+  for (const char* bad : {"", "[]", "{", R"({"options": 3})", R"({"expect": "maybe"})", R"({"rtol": "x"})",
+                          R"({"steps": 0})", R"({"steps": "1"})", R"({"steps": 1, "atol": 1})"}) {
     put("bad/meta.json", bad);
     const auto result = read_meta(dir_ / "bad");
     ASSERT_FALSE(result.ok()) << bad;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 
@@ -82,6 +83,33 @@ TEST_F(VerifyRun, FailsWhenOneElementIsOff) {
   // The case's own tolerance wins.
   put(folder / "meta.json", R"({"atol": 1.1})");
   EXPECT_EQ(verify(folder).status, CaseStatus::Pass);
+}
+
+TEST_F(VerifyRun, QuantizedModelsMayBeComparedByTheirSteps) {
+  const fs::path folder = copy_of("exported/mlp_qdq");
+  const fs::path file = folder / "test_data_set_0" / "output_0.pb";
+  Tensor expected = runtime::decode_tensor_proto(map_file(file).value()).value().tensor;
+  std::vector<double> values = to_doubles(expected);
+  const double step = *std::max_element(values.begin(), values.end()) / 255;  // of softmax: from 0 on
+  values[1] += 0.9 * step;
+  expected = from_doubles(expected.dtype, expected.shape, values);
+  ASSERT_TRUE(runtime::write_tensor(file, runtime::TensorFormat::Pb, "", expected).ok());
+  EXPECT_EQ(verify(folder).status, CaseStatus::Fail);
+  VerifyOptions options;
+  options.steps = 1;
+  EXPECT_EQ(verify(folder, options).status, CaseStatus::Pass);
+  options.steps = 0.5;
+  const CaseResult narrow = verify(folder, options);
+  EXPECT_EQ(narrow.status, CaseStatus::Fail);
+  EXPECT_GT(narrow.beyond_steps, 0);
+  EXPECT_THAT(narrow.reason, HasSubstr("within 0.5 quantization steps"));
+  // What the case says wins, one way and the other.
+  put(folder / "meta.json", R"({"steps": 1})");
+  EXPECT_EQ(verify(folder, options).status, CaseStatus::Pass);
+  EXPECT_EQ(verify(folder).status, CaseStatus::Pass);
+  put(folder / "meta.json", R"({"rtol": 0, "atol": 1e-5})");
+  options.steps = 1;
+  EXPECT_EQ(verify(folder, options).status, CaseStatus::Fail);
 }
 
 TEST_F(VerifyRun, FailsWhenOutputsAreMissingOrSuperfluous) {
