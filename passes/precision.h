@@ -14,8 +14,7 @@ namespace atc::passes {
 ///   convert on its way);
 /// - operators that run on the AI CPU;
 /// - values, constants and rows of tables that a quantizing program reads, also through data movement:
-/// rounded
-///   before, many would land a quantization step away;
+///   rounded before, many would land a quantization step away;
 /// - fp32 islands: results of Pow, Exp, sums and the like, whose range or rounding fp16 breaks;
 /// - constants that do not fit fp16's range, and small ones outside the cube.
 /// The mixed modes: cube operands and results become fp16 (bf16); vector programs follow their inputs, unless
