@@ -4,9 +4,10 @@
 #include <numeric>
 
 #include "ops/op.h"
-#include "ops/reduce.h"
 #include "passes/batch_norm.h"
+#include "passes/decompose_einsum.h"
 #include "passes/decompose_norms.h"
+#include "passes/decompose_reduce.h"
 #include "passes/node_writer.h"
 #include "passes/rewrite.h"
 
@@ -26,25 +27,6 @@ bool resolve_cast_like(Graph& g, Node& n) {
   cast->attrs = n.attrs;
   cast->attrs.set("to", static_cast<std::int64_t>(n.output(0)->type.dtype));
   w.finish(cast->output(0));
-  return true;
-}
-
-bool keep_reduced_axes(Graph& g, Node& n) {
-  if (!n.op_type.starts_with("Reduce") || n.attrs.get_int("keepdims", 1) != 0) return false;
-  const Value* axes_value = n.input(1);
-  if (axes_value != nullptr && !axes_value->is_constant()) return false;
-  const Dims dims = n.input(0)->type.dims();
-  auto axes = ops::reduction_axes(n, axes_value != nullptr ? &axes_value->constant() : nullptr, dims.size());
-  if (!axes.ok()) return false;
-  Value* out = n.output(0);
-  const Dims kept = ops::reduced_shape(dims, *axes, true);
-  NodeWriter w(g, n);
-  Node* reduced = w.insert(n.op_type, {n.inputs().begin(), n.inputs().end()},
-                           ir::tensor_type(out->type.dtype, kept), "keepdims");
-  reduced->version = n.version;
-  reduced->attrs = n.attrs;
-  reduced->attrs.set("keepdims", std::int64_t{1});
-  w.finish(w.reshape(reduced->output(0), out->type.dims(), "drop_axes"));
   return true;
 }
 
@@ -138,18 +120,20 @@ struct Rule {
 constexpr std::array kRules = {
     Rule{"CastLike", resolve_cast_like},
     Rule{"", keep_reduced_axes},
+    Rule{"", split_reduced_axes},
     Rule{"GlobalAveragePool", expand_global_pool},
     Rule{"GlobalMaxPool", expand_global_pool},
     Rule{"BatchNormalization", expand_batch_norm},
     Rule{"Gemm", expand_gemm},
     Rule{"MatMul", expand_vector_matmul},
+    Rule{"Einsum", expand_einsum},
     Rule{"InstanceNormalization", expand_instance_norm},
     Rule{"GroupNormalization", expand_group_norm},
     Rule{"MeanVarianceNormalization", expand_mean_variance_norm},
     Rule{"LRN", expand_lrn},
 };
 
-StatusOr<int> run(Graph& graph, PassContext&) {
+int sweep(Graph& graph) {
   int changes = 0;
   for (Node* n : graph.node_list()) {
     if (!n->domain.empty() || !has_static_shapes(*n)) continue;
@@ -159,7 +143,13 @@ StatusOr<int> run(Graph& graph, PassContext&) {
         break;
       }
   }
-  // Gemm gives a MatMul that needs no more; a reduction that pooling became keeps its axes.
+  return changes;
+}
+
+// What one rule writes may be another's: the reductions of an Einsum. Each rule leads to simpler operators.
+StatusOr<int> run(Graph& graph, PassContext&) {
+  int changes = 0;
+  while (const int more = sweep(graph)) changes += more;
   return changes;
 }
 
