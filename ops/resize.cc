@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/gather.h"
 #include "kernels/interpolate.h"
 #include "ops/axis_view.h"
 #include "ops/families.h"
@@ -252,9 +253,49 @@ std::optional<std::vector<AxisTaps>> constant_taps(const ir::Node& node, std::ve
   return taps;
 }
 
+bool is_vector_float(DType dtype) { return aicore::reg_type_of(dtype) == aicore::RegType::F32; }
+
+/// Interpolation is the vector unit's in f32; nearest neighbours of other types are gathered.
 bool lowers_resize(const ir::Node& node) {
-  return aicore::reg_type_of(node.input(0)->type.dtype) == aicore::RegType::F32 &&
-         constant_taps(node, nullptr).has_value();
+  if (!is_vector_float(node.input(0)->type.dtype)) {
+    const auto options = resize_options(node);
+    if (!options.ok() || options->mode != ResizeMode::Nearest || !copies_input(node)) return false;
+  }
+  return constant_taps(node, nullptr).has_value();
+}
+
+/// One axis of a tensor of dims `from`, which becomes `count` long.
+StatusOr<kernels::Task> resize_axis(LowerContext& ctx, const Dims& from, std::size_t axis, std::int64_t count,
+                                    const AxisTaps& taps, const kernels::Operand& in,
+                                    const kernels::Operand& out) {
+  const ir::Node& n = ctx.node();
+  const auto split = from.begin() + static_cast<std::ptrdiff_t>(axis);
+  const std::int64_t outer = element_count(Dims(from.begin(), split));
+  const std::int64_t inner = element_count(Dims(split + 1, from.end()));
+  const std::string name = n.name + "/axis" + std::to_string(axis);
+  MutableTensor index(DType::I32, {count, taps.taps});
+  std::copy(taps.index.begin(), taps.index.end(), index.as<std::int32_t>().begin());
+  const kernels::Operand positions = ctx.constant(name + "_index", std::move(index).freeze());
+  if (!is_vector_float(n.input(0)->type.dtype)) {
+    kernels::GatherSpec s;
+    s.element_bytes = bit_width(n.input(0)->type.dtype) / 8;
+    s.outer = outer;
+    s.axis = from[axis];
+    s.count = count;
+    s.inner = inner;
+    return kernels::make_gather(s, {in, positions, out}, ctx.chip());
+  }
+  kernels::InterpolateSpec s;
+  s.outer = outer;
+  s.axis = from[axis];
+  s.count = count;
+  s.inner = inner;
+  s.taps = taps.taps;
+  s.index = taps.index;
+  MutableTensor weight(DType::F32, {count, taps.taps});
+  std::copy(taps.weight.begin(), taps.weight.end(), weight.as<float>().begin());
+  return kernels::make_interpolate(
+      s, {in, positions, ctx.constant(name + "_weight", std::move(weight).freeze()), out}, ctx.chip());
 }
 
 /// One task an axis, each on what the one before has left.
@@ -272,29 +313,14 @@ Status lower_resize(LowerContext& ctx) {
   kernels::Operand from = ctx.read(n.input(0));
   for (std::size_t k = 0; k < steps.size(); ++k) {
     const std::size_t a = steps[k];
-    const AxisTaps& t = (*taps)[a];
-    kernels::InterpolateSpec s;
-    s.outer = element_count(Dims(dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(a)));
-    s.axis = dims[a];
-    s.count = axes[a].output;
-    s.inner = element_count(Dims(dims.begin() + static_cast<std::ptrdiff_t>(a) + 1, dims.end()));
-    s.taps = t.taps;
-    s.index = t.index;
-    dims[a] = s.count;
-    MutableTensor index(DType::I32, {s.count, s.taps}), weight(DType::F32, {s.count, s.taps});
-    std::copy(t.index.begin(), t.index.end(), index.as<std::int32_t>().begin());
-    std::copy(t.weight.begin(), t.weight.end(), weight.as<float>().begin());
-    const std::string name = n.name + "/axis" + std::to_string(a);
+    const Dims before = dims;
+    dims[a] = axes[a].output;
     const kernels::Operand to =
         k + 1 == steps.size()
             ? ctx.write(n.output(0))
             : ctx.workspace(dtype, static_cast<std::int64_t>(
                                        byte_size(dtype, static_cast<std::size_t>(element_count(dims)))));
-    ATC_ASSIGN(kernels::Task task,
-               kernels::make_interpolate(s,
-                                         {from, ctx.constant(name + "_index", std::move(index).freeze()),
-                                          ctx.constant(name + "_weight", std::move(weight).freeze()), to},
-                                         ctx.chip()));
+    ATC_ASSIGN(kernels::Task task, resize_axis(ctx, before, a, axes[a].output, (*taps)[a], from, to));
     ctx.emit(std::move(task));
     from = to;
     from.output = false;

@@ -6,6 +6,7 @@
 #include "ops/op.h"
 #include "passes/batch_norm.h"
 #include "passes/decompose_einsum.h"
+#include "passes/decompose_index.h"
 #include "passes/decompose_norms.h"
 #include "passes/decompose_reduce.h"
 #include "passes/node_writer.h"
@@ -48,7 +49,7 @@ bool expand_global_pool(Graph& g, Node& n) {
 // BatchNorm in inference is one multiply and one add a channel; folding into a convolution is another pass's.
 bool expand_batch_norm(Graph& g, Node& n) {
   const auto affine = batch_norm_affine(n);
-  if (!affine) return false;
+  if (!affine) return expand_open_batch_norm(g, n);
   const Value* x = n.input(0);
   Dims dims(x->type.shape->size() > 1 ? x->type.shape->size() - 1 : 1, 1);
   dims[0] = std::ssize(affine->scale);
@@ -127,6 +128,10 @@ constexpr std::array kRules = {
     Rule{"Gemm", expand_gemm},
     Rule{"MatMul", expand_vector_matmul},
     Rule{"Einsum", expand_einsum},
+    Rule{"Hardmax", expand_hardmax},
+    Rule{"EyeLike", expand_eye_like},
+    Rule{"CenterCropPad", expand_center_crop_pad},
+    Rule{"AffineGrid", expand_affine_grid},
     Rule{"InstanceNormalization", expand_instance_norm},
     Rule{"GroupNormalization", expand_group_norm},
     Rule{"MeanVarianceNormalization", expand_mean_variance_norm},

@@ -11,10 +11,11 @@ namespace atc::passes {
 ///
 ///     ReduceX                        ->  decompose_reduce.h
 ///     GlobalAveragePool/MaxPool      ->  ReduceMean/ReduceMax over the spatial axes
-///     BatchNormalization (constants) ->  x * scale + shift
+///     BatchNormalization (constants) ->  x * scale + shift; others: decompose_norms.h
 ///     Gemm                           ->  alpha * MatMul(A or its Transpose, B) + beta * C
 ///     MatMul of vectors              ->  Reshape, MatMul, Reshape
 ///     Einsum                         ->  decompose_einsum.h
+///     Hardmax, EyeLike, CenterCropPad, AffineGrid -> decompose_index.h
 ///     InstanceNormalization, GroupNormalization, MeanVarianceNormalization, LRN -> decompose_norms.h
 ///     Softmax before opset 13 stays: its vector form reduces the trailing axes.
 Pass decompose_pass();  ///< "decompose"; changes: nodes rewritten

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "ops/batch_norm.h"
 #include "ops/op.h"
 #include "passes/node_writer.h"
 
@@ -63,6 +64,27 @@ Value* scaled(NodeWriter& w, Value* x, Value* scale, Value* bias) {
 double epsilon_of(const Node& n) { return static_cast<double>(n.attrs.get_float("epsilon", 1e-5F)); }
 
 }  // namespace
+
+bool expand_open_batch_norm(Graph& graph, Node& n) {
+  Value* x = n.input(0);
+  if (!n.is("BatchNormalization") || !is_vector_float(x)) return false;
+  if (ops::is_training_batch_norm(n) || ops::is_per_activation_batch_norm(n)) return false;
+  const Dims dims = x->type.dims();
+  if (dims.size() < 2) return false;
+  for (std::size_t i = 1; i < 5; ++i)
+    if (n.input(i) == nullptr || n.input(i)->type.dtype != x->type.dtype) return false;
+  NodeWriter w(graph, n);
+  Dims along(dims.size() - 1, 1);
+  along[0] = dims[1];
+  Value* variance = w.reshape(n.input(4), along, "variance");
+  Value* epsilon = w.scalar(epsilon_of(n), x->type.dtype, "epsilon");
+  Value* deviation = w.unary("Sqrt", w.binary("Add", variance, epsilon, variance, "shifted"), "deviation");
+  Value* factor = w.binary("Div", w.reshape(n.input(1), along, "scale"), deviation, variance, "factor");
+  Value* centered = w.binary("Sub", x, w.reshape(n.input(3), along, "mean"), x, "centered");
+  Value* scaled = w.binary("Mul", centered, factor, x, "scaled");
+  w.finish(w.binary("Add", scaled, w.reshape(n.input(2), along, "bias"), x, "biased"));
+  return true;
+}
 
 bool expand_instance_norm(Graph& graph, Node& n) {
   Value* x = n.input(0);

@@ -6,6 +6,11 @@
 // them: rules of the pass "decompose". Each returns whether it rewrote the node. Doubles stay as they are.
 namespace atc::passes {
 
+///     y = BatchNormalization(x, scale, B, mean, variance)  ->  f = scale' / sqrt(variance' + epsilon)
+///                                                              y = (x - mean') * f + B'
+/// in inference, whose parameters are not all constant but of x's type.
+bool expand_open_batch_norm(ir::Graph& graph, ir::Node& node);
+
 ///     y = InstanceNormalization(x, scale, B)  ->  m = mean over the spatial axes, d = x - m
 ///                                                 y = d / sqrt(mean(d * d) + epsilon) * scale' + B'
 bool expand_instance_norm(ir::Graph& graph, ir::Node& node);

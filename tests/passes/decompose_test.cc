@@ -166,11 +166,22 @@ INSTANTIATE_TEST_SUITE_P(
         Kept{"matrices", "%0 \"x\": f32[2,3], %1 \"b\": f32[3,2]",
              "  %9 \"y\" = MatMul@13(%0, %1) : f32[2,2]\n"},
         Kept{"no_spatial_axes", "%0 \"x\": f32[2,3]", "  %9 \"y\" = GlobalMaxPool@1(%0) : f32[2,3]\n"},
-        Kept{"batch_norm_of_variables", "%0 \"x\": f32[1,2,3], %1 \"s\": f32[2]",
-             "  %9 \"y\" = BatchNormalization@15(%0, %1, %1, %1, %1) : f32[1,2,3]\n"},
+        Kept{"batch_norm_of_wider_parameters", "%0 \"x\": f16[1,2,3], %1 \"s\": f32[2]",
+             "  %9 \"y\" = BatchNormalization@15(%0, %1, %1, %1, %1) : f16[1,2,3]\n"},
         Kept{"other_domain", "%0 \"x\": f32[2,3]",
              "  %9 \"y\" = my::ReduceMean@1(%0) {keepdims=0} : f32[2,3]\n"}),
     [](const auto& tested) { return std::string(tested.param.name); });
+
+TEST(Decompose, BatchNormalizationOfVariablesDividesByTheDeviation) {
+  const std::string after = run_pass(
+      decompose_pass(),
+      air("%0 \"x\": f32[1,2,3], %1 \"s\": f32[2], %2 \"b\": f32[2], %3 \"m\": f32[2], %4 \"v\": f32[2]",
+          "%9",
+          "  %9 \"y\" = BatchNormalization@15(%0, %1, %2, %3, %4) : f32[1,2,3] name \"n\" from \"n\"\n"));
+  EXPECT_THAT(after, testing::ContainsRegex("Sqrt@17.*f32\\[2,1\\] name \"n/deviation\""));
+  EXPECT_THAT(after, testing::ContainsRegex("Div@17.*f32\\[2,1\\] name \"n/factor\""));
+  EXPECT_THAT(after, testing::ContainsRegex("Sub@17.*f32\\[1,2,3\\] name \"n/centered\""));
+}
 
 TEST(Decompose, InstanceNormalizationIsWrittenInMeans) {
   int changes = 0;
