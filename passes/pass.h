@@ -7,6 +7,7 @@
 
 #include "atc/base/status.h"
 #include "atc/ir/graph.h"
+#include "passes/switches.h"
 #include "soc/chip.h"
 
 namespace atc::passes {
@@ -25,6 +26,7 @@ enum class Precision {
 struct PassOptions {
   const soc::Chip* chip = nullptr;
   Precision precision = Precision::Fp16;
+  Switches switches;
 };
 
 /// The two groups of fusion_result.json: fusions in the graph, and fusions into one vector or cube task.
@@ -88,6 +90,9 @@ struct Pass {
   std::string_view summary = {};   ///< one line for --list=passes
   /// Returns how many changes were made; 0 leaves the graph as it was.
   StatusOr<int> (*run)(ir::Graph&, PassContext&) = nullptr;
+  /// Results are right without it too: switch files may turn it off. The pipeline says so.
+  bool optional = false;
+  FusionKind kind = FusionKind::Graph;  ///< which section of a switch file it belongs to
 };
 
 }  // namespace atc::passes

@@ -78,6 +78,7 @@ Status PassManager::run(ir::Graph& graph, PassContext& context) {
   std::string_view last = "(none)";
   for (const Pass& pass : passes_) {
     if (options_.pass_limit >= 0 && records_.size() >= static_cast<std::size_t>(options_.pass_limit)) break;
+    if (!context.options.switches.is_on(pass)) continue;
     const auto start = std::chrono::steady_clock::now();
     StatusOr<int> changes = pass.run(graph, context);
     const std::chrono::duration<double, std::milli> wall = std::chrono::steady_clock::now() - start;

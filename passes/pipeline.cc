@@ -30,6 +30,16 @@
 
 namespace atc::passes {
 
+namespace {
+
+Pass optional(Pass pass, FusionKind kind = FusionKind::Graph) {
+  pass.optional = true;
+  pass.kind = kind;
+  return pass;
+}
+
+}  // namespace
+
 std::vector<Pass> canonical_passes() {
   return {
       // What no output needs must not be typed, let alone refused.
@@ -51,42 +61,42 @@ std::vector<Pass> pipeline() {
       dynamic_regions_pass(),
 
       // Quantized networks multiply integers. What of them stays in floating point is folded.
-      quantize_motion_pass(),
-      quantize_fusion_pass(),
+      optional(quantize_motion_pass()),
+      optional(quantize_fusion_pass()),
       constant_folding_pass(),
-      quantize_expand_pass(),
-      quantize_sign_pass(),
+      optional(quantize_expand_pass()),
+      optional(quantize_sign_pass()),
 
       // Operators that have simpler forms take them; what that leaves to fold is folded.
-      conv_batch_norm_pass(),
-      decompose_pass(),
+      optional(conv_batch_norm_pass()),
+      optional(decompose_pass()),
       constant_folding_pass(),
       identity_removal_pass(),
       common_subexpression_pass(),
       dead_code_pass(),
 
       // Whole subgraphs that one kernel computes.
-      rope_fusion_pass(),
-      attention_fusion_pass(),
-      swiglu_fusion_pass(),
+      optional(rope_fusion_pass()),
+      optional(attention_fusion_pass()),
+      optional(swiglu_fusion_pass()),
       dead_code_pass(),
 
       // Behind the attention fusion, which takes one factor between its products.
       quantize_scale_pass(),
 
       // Tasks: what runs on the cube or as a window, and vector programs around it.
-      dequantize_per_reader_pass(),
+      optional(dequantize_per_reader_pass()),
       integer_form_pass(),
       cube_form_pass(),
-      vector_fusion_pass(),
-      epilogue_fusion_pass(),
-      matmul_merge_pass(),
+      optional(vector_fusion_pass(), FusionKind::Ub),
+      optional(epilogue_fusion_pass(), FusionKind::Ub),
+      optional(matmul_merge_pass()),
 
       // Storage: types, packed weights, formats.
       precision_pass(),
       pack_weights_pass(),
       layout_pass(),
-      view_fusion_pass(),
+      optional(view_fusion_pass(), FusionKind::Ub),
       dead_code_pass(),
   };
   passes.insert(passes.end(), rest.begin(), rest.end());

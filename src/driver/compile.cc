@@ -106,6 +106,7 @@ Status compile_model(const CompileOptions& options, CompileResult& result) {
   passes::PassContext context;
   context.options.chip = options.chip;
   context.options.precision = options.precision;
+  context.options.switches = options.switches;
   ATC_TRY(run_pipeline(options, graph, context, result));
 
   ATC_ASSIGN(plan::BuiltPlan built, plan::build_plan(graph, *options.chip));

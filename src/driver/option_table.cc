@@ -55,8 +55,8 @@ constexpr std::array kOptions = std::to_array<OptionSpec>({
   {"op_name_map", G::Feature, InputFile, "", "", Ignored, "Caffe extension operators.", "it concerns Caffe models only"},
   {"external_weight", G::Feature, Choice, "0", "0|1|2", Refused, "1, 2: weights in files beside the .om.", "Leave the option out: weights are in the .om, of any size."},
 
-  {"fusion_switch_file", G::ModelTuning, InputFile, "", "", Refused, "Turns fusion passes on and off.", "Leave the option out."},
-  {"optimization_switch", G::ModelTuning, Text, "", "", Refused, "\"Pass:on;Pass:off\".", "Leave the option out."},
+  {"fusion_switch_file", G::ModelTuning, InputFile, "", "", Full, "Turns fusion passes on and off: JSON with GraphFusion and UBFusion, or lines Pass:off."},
+  {"optimization_switch", G::ModelTuning, Text, "", "", Full, "\"Pass:on;Pass:off\", by the names of --list=passes or ATC's; beats --fusion_switch_file."},
   {"oo_level", G::ModelTuning, Choice, "O3", "O1|O3", Ignored, "Level of optimisation.", kTuning},
   {"oo_constant_folding", G::ModelTuning, Bool, "true", "", Ignored, "Constant folding.", kTuning},
   {"oo_dead_code_elimination", G::ModelTuning, Bool, "true", "", Ignored, "Removal of unused nodes.", kTuning},

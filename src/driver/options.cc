@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "atc/base/file.h"
+#include "driver/fusion_switch.h"
 #include "driver/option_errors.h"
 #include "driver/option_values.h"
 #include "driver/path_checks.h"
@@ -129,6 +131,7 @@ class Reader {
     ATC_TRY(read_extensions());
     if (checks_.supported) ATC_TRY(check_supported(line_, out_.input_shapes));
     if (checks_.files) ATC_TRY(check_files());
+    ATC_TRY(read_switches());
     out_.display_model_info = line_.text("display_model_info") == "1";
     out_.export_compile_stat = line_.text("export_compile_stat").front() - '0';
     for (Diagnostic& w : ignored_options(line_)) out_.warnings.push_back(std::move(w));
@@ -201,6 +204,17 @@ class Reader {
     if (line_.given("modify_mixlist") && !is_mixed(name))
       return invalid_value("E10001", "modify_mixlist", line_.text("modify_mixlist"),
                            "it needs a mixed precision, such as --precision_mode_v2=mixed_float16");
+    return {};
+  }
+
+  Status read_switches() {
+    if (const std::string file(line_.text("fusion_switch_file")); !file.empty() && checks_.files) {
+      ATC_ASSIGN(const Bytes bytes, map_file(file));
+      ATC_ASSIGN(out_.switches,
+                 parse_fusion_switch({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file));
+    }
+    ATC_ASSIGN(const passes::Switches more, parse_optimization_switch(line_.text("optimization_switch")));
+    out_.switches.override_with(more);
     return {};
   }
 

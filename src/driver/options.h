@@ -51,6 +51,7 @@ struct CompileOptions {
   Gears gears;
   std::vector<OutNode> out_nodes;
   std::vector<std::string> input_fp16_nodes;
+  passes::Switches switches;
   std::vector<OutputType> output_types;
   bool display_model_info = false;
   /// 0: fusion_result.json is not written.
