@@ -34,6 +34,61 @@ PanelPlace panel_place(AccLayout layout, int m, int panel, int panels) {
   return {};
 }
 
+// How far the taps of a map reach from a row's first one.
+struct Reach {
+  int top = 0, bottom = 0, left = 0, right = 0;
+};
+Reach reach_of(const RowMap& map) {
+  if (map.row_h.empty()) return {};
+  const auto [top, bottom] = std::minmax_element(map.tap_h.begin(), map.tap_h.end());
+  const auto [left, right] = std::minmax_element(map.tap_w.begin(), map.tap_w.end());
+  return {*top, *bottom, *left, *right};
+}
+
+// True when no tap of `count` rows from `row0` on leaves the plane.
+bool all_inside(const RowMap& map, const Reach& reach, int row0, int count) {
+  if (map.row_h.empty()) return true;
+  const int *h = map.row_h.data() + row0, *w = map.row_w.data() + row0;
+  bool inside = true;
+  for (int r = 0; r < count; ++r)
+    inside = inside && h[r] + reach.top >= 0 && h[r] + reach.bottom < map.height && w[r] + reach.left >= 0 &&
+             w[r] + reach.right < map.width;
+  return inside;
+}
+
+// Where `count` rows from `row0` on read each step's lanes (step-major): of the tile at `base`, or of
+// `outside` where a tap leaves the plane. It does so for all C0 blocks alike, so only the first asks.
+template <class T>
+void place_rows(const RowMap& map, const Reach& reach, const T* base, const T* outside, int row0, int count,
+                const T** out) {
+  const std::int64_t* row = map.base.data() + row0;
+  const T** p = out;
+  const int taps = map.taps();
+  if (all_inside(map, reach, row0, count)) {
+    for (int k1 = 0; k1 < map.k1; ++k1)
+      for (int t = 0; t < taps; ++t) {
+        const T* tap = base + (k1 * map.k1_stride + map.tap_offset[static_cast<std::size_t>(t)]);
+        for (int r = 0; r < count; ++r) *p++ = tap + row[r];
+      }
+    return;
+  }
+  const int *row_h = map.row_h.data() + row0, *row_w = map.row_w.data() + row0;
+  const unsigned height = static_cast<unsigned>(map.height), width = static_cast<unsigned>(map.width);
+  for (int t = 0; t < taps; ++t) {
+    const std::size_t ti = static_cast<std::size_t>(t);
+    const T* tap = base + map.tap_offset[ti];
+    const int dh = map.tap_h[ti], dw = map.tap_w[ti];
+    for (int r = 0; r < count; ++r) {
+      const bool inside =
+          static_cast<unsigned>(row_h[r] + dh) < height && static_cast<unsigned>(row_w[r] + dw) < width;
+      *p++ = inside ? tap + row[r] : outside;
+    }
+  }
+  const std::ptrdiff_t block = std::ptrdiff_t{taps} * count;
+  for (const T** const end = out + block * map.k1; p < end; ++p)
+    *p = p[-block] == outside ? outside : p[-block] + map.k1_stride;
+}
+
 }  // namespace
 
 const CubeTable& cube_table() {
@@ -84,31 +139,12 @@ void Core::fast_product(Buffer& l0c, const CubeTile& a, const RowMap& map, const
   args.accumulate = accumulate;
 
   // Even groups: 49 rows are 4 groups of 6 and 5 of 5, not 8 of 6 and a slow single row.
+  const Reach reach = reach_of(map);
   const int groups = static_cast<int>(ceil_div(m, kTileRows));
   for (int g = 0, r0 = 0; g < groups; ++g) {
     const int r1 = static_cast<int>(std::int64_t{m} * (g + 1) / groups);
     const int count = r1 - r0;
-    const std::size_t first_row = static_cast<std::size_t>(r0);
-    const float** p = row_pointers_.data();
-    for (int k1 = 0; k1 < map.k1; ++k1) {
-      const std::int64_t k_offset = k1 * map.k1_stride;
-      for (int t = 0; t < taps; ++t) {
-        const std::size_t ti = static_cast<std::size_t>(t);
-        const float* tap = base + k_offset + map.tap_offset[ti];
-        if (map.row_h.empty()) {
-          for (int r = 0; r < count; ++r) *p++ = tap + map.base[first_row + static_cast<std::size_t>(r)];
-        } else {
-          const int dh = map.tap_h[ti], dw = map.tap_w[ti];
-          for (int r = 0; r < count; ++r) {
-            const std::size_t ri = first_row + static_cast<std::size_t>(r);
-            const bool inside =
-                static_cast<unsigned>(map.row_h[ri] + dh) < static_cast<unsigned>(map.height) &&
-                static_cast<unsigned>(map.row_w[ri] + dw) < static_cast<unsigned>(map.width);
-            *p++ = inside ? tap + map.base[ri] : kZeros;
-          }
-        }
-      }
-    }
+    place_rows(map, reach, base, kZeros, r0, count, row_pointers_.data());
     int panel = 0;
     if (count <= 2 && layout != AccLayout::Pairs) {
       const int step = kWidePanels[count];
@@ -162,25 +198,12 @@ void Core::fast_product_int8(Buffer& l0c, const CubeTile& a, const RowMap& map, 
   args.steps = steps;
   args.accumulate = accumulate;
 
+  const Reach reach = reach_of(map);
   const int groups = static_cast<int>(ceil_div(m, kTileRows));
   for (int g = 0, r0 = 0; g < groups; ++g) {
     const int r1 = static_cast<int>(std::int64_t{m} * (g + 1) / groups);
     const int count = r1 - r0;
-    const std::size_t first_row = static_cast<std::size_t>(r0);
-    const std::int16_t** p = int8_row_pointers_.data();
-    for (int k1 = 0; k1 < map.k1; ++k1)
-      for (int t = 0; t < taps; ++t) {
-        const std::size_t ti = static_cast<std::size_t>(t);
-        const std::int64_t offset = k1 * map.k1_stride + map.tap_offset[ti];
-        for (int r = 0; r < count; ++r) {
-          const std::size_t ri = first_row + static_cast<std::size_t>(r);
-          const bool inside =
-              map.row_h.empty() ||
-              (static_cast<unsigned>(map.row_h[ri] + map.tap_h[ti]) < static_cast<unsigned>(map.height) &&
-               static_cast<unsigned>(map.row_w[ri] + map.tap_w[ti]) < static_cast<unsigned>(map.width));
-          *p++ = inside ? base + (offset + map.base[ri]) : padding.data();
-        }
-      }
+    place_rows(map, reach, base, padding.data(), r0, count, int8_row_pointers_.data());
     for (int panel = 0; panel < panels; ++panel) {
       const PanelPlace place = panel_place(layout, m, panel, panels);
       args.b = reinterpret_cast<const std::int8_t*>(b.data) + panel * b.panel_stride;
