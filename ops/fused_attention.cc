@@ -16,14 +16,15 @@ constexpr const char* kSizes = "sizes";        // Ints: batch, heads, key heads,
 constexpr const char* kSegments = "segments";  // Ints: key positions of each segment
 constexpr const char* kViews = "views";  // Ints: of Q, the output, then K and V of each segment, four each:
                                          // offset, batch, head and row strides
-constexpr const char* kMaskView = "mask_view";          // Ints: offset, batch, head, row and column strides
-constexpr const char* kMaskKind = "mask_kind";          // Int: AttentionMask::Kind
-constexpr const char* kMaskFill = "mask_fill";          // Float
-constexpr const char* kScale = "scale";                 // Float
-constexpr const char* kSoftcap = "softcap";             // Float, 0: none
-constexpr const char* kKTransposed = "k_transposed";    // Int
-constexpr const char* kCausal = "causal";               // Int
-constexpr const char* kCausalOffset = "causal_offset";  // Int
+constexpr const char* kMaskView = "mask_view";  // Ints: offset, batch, head, row and column strides
+constexpr const char* kMaskKind = "mask_kind";  // Int: AttentionMask::Kind
+constexpr const char* kMaskFill = "mask_fill";  // Float
+constexpr const char* kScale = "scale";         // Float
+constexpr const char* kSoftcap = "softcap";     // Float, 0: none
+constexpr const char* kHiddenRows = "hidden_rows_are_zero";  // Int
+constexpr const char* kKTransposed = "k_transposed";         // Int
+constexpr const char* kCausal = "causal";                    // Int
+constexpr const char* kCausalOffset = "causal_offset";       // Int
 
 void append(Dims& to, const HeadAddress& a) {
   to.insert(to.end(), {a.offset, a.batch_stride, a.head_stride, a.row_stride});
@@ -72,6 +73,7 @@ void set_attention(ir::Node& node, const AttentionSpec& s, const Dims& shape) {
   a.set(kViews, views);
   a.set(kScale, static_cast<float>(s.scale));
   if (s.softcap > 0) a.set(kSoftcap, static_cast<float>(s.softcap));
+  if (s.hidden_rows_are_zero) a.set(kHiddenRows, std::int64_t{1});
   if (s.k_transposed) a.set(kKTransposed, std::int64_t{1});
   if (s.causal) {
     a.set(kCausal, std::int64_t{1});
@@ -103,6 +105,7 @@ std::optional<AttentionSpec> attention_of(const ir::Node& node) {
   s.scale = a.get_float(kScale, 1.0F);
   s.softcap = a.get_float(kSoftcap, 0.0F);
   s.k_transposed = a.get_int(kKTransposed, 0) != 0;
+  s.hidden_rows_are_zero = a.get_int(kHiddenRows, 0) != 0;
   s.causal = a.get_int(kCausal, 0) != 0;
   s.causal_offset = a.get_int(kCausalOffset, 0);
   const std::int64_t kind = a.get_int(kMaskKind, 0);
@@ -133,6 +136,7 @@ void register_fused_attention(Registry& registry) {
                           {kMaskFill, AttrKind::Float},
                           {kScale, AttrKind::Float},
                           {kSoftcap, AttrKind::Float},
+                          {kHiddenRows, AttrKind::Int},
                           {kKTransposed, AttrKind::Int},
                           {kCausal, AttrKind::Int},
                           {kCausalOffset, AttrKind::Int}},

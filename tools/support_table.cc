@@ -13,6 +13,7 @@
 
 #include "atc/base/strings.h"
 #include "ops/op.h"
+#include "passes/attention_lowering.h"
 #include "passes/cube_form.h"
 #include "passes/decompose.h"
 
@@ -95,7 +96,7 @@ std::string engine_text(const Versions& versions) {
     how = "AI Core, vector program";
   else if (contains(atc::passes::cube_form_operators(), newest.name))
     how = "AI Core, cube or window";
-  else if (newest.lower != nullptr)
+  else if (newest.lower != nullptr || contains(atc::passes::lowered_attentions(), newest.name))
     how = "AI Core";
   else if (contains(atc::passes::decomposed_operators(), newest.name))
     how = "AI Core, written in other operators";

@@ -74,7 +74,7 @@ struct Block {
   Core::CubeBuffers l0;
   Buffer *acc, *dense = nullptr, *half = nullptr, *mask = nullptr, *mask_stored = nullptr, *out;
   Buffer *max, *next_max, *tile_max, *sum, *tile_sum, *decay;
-  Buffer *scale, *cap, *fill;
+  Buffer *scale, *cap, *fill, *least;
   aicore::RowMap q_map, p_map;
 };
 
@@ -132,6 +132,7 @@ class AttentionKernel final : public PreparedKernel {
     b.scale = scalar(cap > 0 ? t_.spec.scale / cap : t_.spec.scale);
     b.cap = scalar(cap);
     b.fill = scalar(t_.spec.mask.fill);
+    b.least = scalar(FLT_MIN);
     return b;
   }
 
@@ -241,6 +242,8 @@ class AttentionKernel final : public PreparedKernel {
       y = b.dense;
     }
     const VecRef out{b.out, Lanes::Full}, part{y, Lanes::Full};
+    // A row that sees something has a sum of at least 1.
+    if (last && s.hidden_rows_are_zero) vector(VecOp::Max, sum, sum, {b.least, Lanes::Scalar}, dv);
     if (first && last) {
       vector(VecOp::Div, out, part, sum, dv);
       return;

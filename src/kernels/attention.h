@@ -49,6 +49,7 @@ struct AttentionSpec {
   double softcap = 0;   ///< c > 0: the scaled score s becomes c * tanh(s / c), before the mask
   bool causal = false;  ///< row i sees positions j <= i + causal_offset
   std::int64_t causal_offset = 0;
+  bool hidden_rows_are_zero = false;  ///< a row that sees nothing gives 0, not the nan of 0 / 0
   HeadAddress q, out;
   AttentionMask mask;
   std::vector<KvSegment> segments;

@@ -65,6 +65,7 @@ void io_attention(Archive& ar, AttentionTiling& t) {
   ar.io(s.softcap);
   ar.io(s.causal);
   ar.io(s.causal_offset);
+  ar.io(s.hidden_rows_are_zero);
   io_head(ar, s.q);
   io_head(ar, s.out);
   io_mask_kind(ar, s.mask.kind);

@@ -230,6 +230,20 @@ TEST(Attention, LeadingTilesMayBeMaskedAltogether) {
   check(p, chip());
 }
 
+TEST(Attention, RowsThatSeeNothingAreZeroWhenAsked) {
+  Problem p = make_problem({1, 2, 2, 4, 16, 16, {20}}, DType::F32, Kind::Keep, DType::F32, 18);
+  MutableTensor none(DType::Bool, p.mask.shape);
+  std::memset(none.bytes().data(), 0, none.bytes().size());
+  p.operands[2] = p.memory.operand(p.memory.add(std::move(none).freeze()), DType::Bool);
+  for (bool zero : {true, false}) {
+    p.spec.hidden_rows_are_zero = zero;
+    const auto task = make_attention_task(p.spec, p.operands, chip());
+    ASSERT_TRUE(task.ok());
+    ASSERT_TRUE(run_task(*task, chip(), p.memory, aicore::Values::Fast).status.ok());
+    for (float y : floats(p.memory, p.out, DType::F32)) EXPECT_TRUE(zero ? y == 0 : std::isnan(y)) << y;
+  }
+}
+
 TEST(Attention, ScoresNeverReachGlobalMemory) {
   Problem p = make_problem({1, 2, 2, 256, 64, 64, {256}}, DType::F16, Kind::None, DType::F32, 14);
   const auto task = make_attention_task(p.spec, p.operands, chip());

@@ -50,6 +50,10 @@ class OneNode {
     node_->attrs.set(name, std::string(value));
     return *this;
   }
+  OneNode& real(const std::string& name, float value) {
+    node_->attrs.set(name, value);
+    return *this;
+  }
   OneNode& ints(const std::string& name, std::vector<std::int64_t> value) {
     node_->attrs.set(name, std::move(value));
     return *this;
@@ -96,7 +100,7 @@ class OneNode {
       }
       const std::vector<double> a = to_doubles(outputs[i]), e = to_doubles((*expected)[i]);
       for (std::size_t k = 0; k < e.size(); ++k)
-        ASSERT_TRUE(std::abs(a[k] - e[k]) <= tolerance * std::max(1.0, std::abs(e[k])))
+        ASSERT_TRUE(a[k] == e[k] || std::abs(a[k] - e[k]) <= tolerance * std::max(1.0, std::abs(e[k])))
             << "output " << i << " element " << k << ": " << a[k] << ", expected " << e[k];
     }
   }
