@@ -9,6 +9,7 @@
 #include "passes/decompose_index.h"
 #include "passes/decompose_norms.h"
 #include "passes/decompose_reduce.h"
+#include "passes/decompose_rotary.h"
 #include "passes/node_writer.h"
 #include "passes/rewrite.h"
 
@@ -136,6 +137,7 @@ constexpr std::array kRules = {
     Rule{"GroupNormalization", expand_group_norm},
     Rule{"MeanVarianceNormalization", expand_mean_variance_norm},
     Rule{"LRN", expand_lrn},
+    Rule{"RotaryEmbedding", expand_rotary_embedding},
 };
 
 int sweep(Graph& graph) {

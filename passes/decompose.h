@@ -17,6 +17,7 @@ namespace atc::passes {
 ///     Einsum                         ->  decompose_einsum.h
 ///     Hardmax, EyeLike, CenterCropPad, AffineGrid -> decompose_index.h
 ///     InstanceNormalization, GroupNormalization, MeanVarianceNormalization, LRN -> decompose_norms.h
+///     RotaryEmbedding -> decompose_rotary.h
 ///     Softmax before opset 13 stays: its vector form reduces the trailing axes.
 Pass decompose_pass();  ///< "decompose"; changes: nodes rewritten
 
