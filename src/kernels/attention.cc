@@ -1,14 +1,12 @@
 #include "kernels/attention.h"
 
 #include <algorithm>
-#include <array>
 #include <cfloat>
 #include <cmath>
 #include <limits>
 
 #include "atc/base/math.h"
-#include "kernels/access.h"
-#include "kernels/attention_tiling.h"
+#include "kernels/attention_check.h"
 #include "kernels/kernel_list.h"
 
 namespace atc::kernels {
@@ -20,12 +18,6 @@ using aicore::Core;
 using aicore::Memory;
 using aicore::VecRef;
 using Kind = AttentionMask::Kind;
-
-constexpr std::string_view kName = "attention";
-
-// Operands of a task.
-constexpr std::size_t kQ = 0, kOut = 1, kMask = 2;
-std::size_t first_segment(const AttentionSpec& s) { return s.mask.kind == Kind::None ? 2 : 3; }
 
 // A part of the key positions.
 struct KvTile {
@@ -149,8 +141,8 @@ class AttentionKernel final : public PreparedKernel {
     }
 
     const std::int64_t q0 = at(s.q, batch, head, row0);
-    b.q_tile =
-        core.load_matrix_a(*b.q, operands[kQ], q0, dtype_, rows, static_cast<int>(s.d), s.q.row_stride);
+    b.q_tile = core.load_matrix_a(*b.q, operands[kAttentionQ], q0, dtype_, rows, static_cast<int>(s.d),
+                                  s.q.row_stride);
     set_rows(b.q_map, b.q_tile, rows, static_cast<int>(s.d));
     const float lowest = -FLT_MAX;  // finite: a tile without a single valid score must not give inf - inf
     core.fill(*b.max, 0, rows, 4, &lowest);
@@ -179,7 +171,7 @@ class AttentionKernel final : public PreparedKernel {
     if (t_.resident && pair.loaded) return pair;
     const KvTile& kv = kv_[i];
     const KvSegment& segment = s.segments[kv.segment];
-    const std::size_t operand = first_segment(s) + 2 * kv.segment;
+    const std::size_t operand = first_attention_segment(s) + 2 * kv.segment;
     const std::int64_t k_first = s.k_transposed ? kv.first : kv.first * segment.k.row_stride;
     pair.k_tile =
         core.load_matrix_b(*pair.k, operands[operand], at(segment.k, batch, head, 0) + k_first, dtype_,
@@ -300,7 +292,8 @@ class AttentionKernel final : public PreparedKernel {
     const std::int64_t from = m.offset + batch * m.batch_stride + head * m.head_stride + row0 * m.row_stride +
                               kv.global * m.col_stride;
     Buffer& target = b.mask_stored != nullptr ? *b.mask_stored : *b.mask;
-    core.copy_in(target, 0, operands[kMask], from * e, Burst{count, width * e, m.row_stride * e, width * e});
+    core.copy_in(target, 0, operands[kAttentionMask], from * e,
+                 Burst{count, width * e, m.row_stride * e, width * e});
     if (b.mask_stored != nullptr) core.cast_in(*b.mask, RegType::F32, target, t_.mask_dtype, count * width);
   }
 
@@ -312,7 +305,7 @@ class AttentionKernel final : public PreparedKernel {
       core.cast_out(*b.half, dtype_, *b.out, RegType::F32, rows * dv);
       from = b.half;
     }
-    core.copy_out(operands[kOut], element * e_, *from, 0,
+    core.copy_out(operands[kAttentionOut], element * e_, *from, 0,
                   Burst{rows, dv * e_, t_.spec.out.row_stride * e_, dv * e_});
   }
 
@@ -347,60 +340,6 @@ void drop_causal_row(AttentionSpec& s) {
   }
 }
 
-bool is_cube_dtype(DType t) { return t == DType::F32 || t == DType::F16 || t == DType::BF16; }
-
-Status check_spec(const AttentionTiling& t, const std::vector<Operand>& operands) {
-  const AttentionSpec& s = t.spec;
-  constexpr std::int64_t kLimit = std::int64_t{1} << 31;
-  for (std::int64_t v : {s.batch, s.heads, s.kv_heads, s.rows, s.d, s.dv, t.q_rows, t.kv_cols})
-    if (v < 1 || v > kLimit) return bad_params(kName, "extent out of range");
-  if (s.heads % s.kv_heads != 0) return bad_params(kName, "heads are no multiple of key heads");
-  if (s.segments.empty() || s.segments.size() > 16) return bad_params(kName, "segment count");
-  if (t.q_rows > 4096 || t.kv_cols > 65536 || s.d > 65536 || s.dv > 65536)
-    return bad_params(kName, "tile out of range");
-  for (int slice : {t.qk_slice, t.pv_slice})
-    if (slice < 1 || slice > 4096) return bad_params(kName, "slice out of range");
-  if (std::abs(s.causal_offset) > kLimit) return bad_params(kName, "causal offset out of range");
-  const std::size_t segment0 = first_segment(s);
-  if (operands.size() != segment0 + 2 * s.segments.size()) return bad_params(kName, "operand count");
-  const DType dtype = operands[kQ].dtype;
-  if (!is_cube_dtype(dtype) || operands[kOut].dtype != dtype)
-    return bad_params(kName, "the cube does not take these operands");
-  const std::int64_t e = bit_width(dtype) / 8;
-  auto head_within = [&](const Operand& o, const HeadAddress& a, std::int64_t heads, std::int64_t rows,
-                         std::int64_t cols) {
-    if (a.row_stride < 0) return false;
-    return within(o, e, a.offset, std::array{s.batch, heads, rows, cols},
-                  std::array{a.batch_stride, a.head_stride, a.row_stride, std::int64_t{1}});
-  };
-  if (!head_within(operands[kQ], s.q, s.heads, s.rows, s.d) ||
-      !head_within(operands[kOut], s.out, s.heads, s.rows, s.dv))
-    return bad_params(kName, "queries or result outside their operand");
-  std::int64_t positions = 0;
-  for (std::size_t i = 0; i < s.segments.size(); ++i) {
-    const KvSegment& x = s.segments[i];
-    if (x.length < 1 || x.length > kLimit) return bad_params(kName, "segment length out of range");
-    positions += x.length;
-    const Operand &k = operands[segment0 + 2 * i], &v = operands[segment0 + 2 * i + 1];
-    if (k.dtype != dtype || v.dtype != dtype) return bad_params(kName, "keys or values of another type");
-    if (!head_within(k, x.k, s.kv_heads, s.k_transposed ? s.d : x.length, s.k_transposed ? x.length : s.d) ||
-        !head_within(v, x.v, s.kv_heads, x.length, s.dv))
-      return bad_params(kName, "keys or values outside their operand");
-  }
-  if (t.kv_tiles() > 1 << 20) return bad_params(kName, "too many tiles of positions");
-  if (s.mask.kind == Kind::None) return {};
-  const AttentionMask& m = s.mask;
-  if (m.row_stride < 0 || m.col_stride < 0 || m.col_stride > 1) return bad_params(kName, "mask strides");
-  const bool boolean = operands[kMask].dtype == DType::Bool;
-  if (boolean == (m.kind == Kind::Add) || (!boolean && !is_cube_dtype(operands[kMask].dtype)))
-    return bad_params(kName, "mask type");
-  if (!within(operands[kMask], bit_width(operands[kMask].dtype) / 8, m.offset,
-              std::array{s.batch, s.heads, s.rows, positions},
-              std::array{m.batch_stride, m.head_stride, m.row_stride, m.col_stride}))
-    return bad_params(kName, "mask outside its operand");
-  return {};
-}
-
 }  // namespace
 
 bool attention_fits(const AttentionSpec& spec, DType dtype, const soc::Chip& chip) {
@@ -418,16 +357,16 @@ StatusOr<Task> make_attention_task(const AttentionSpec& spec, std::vector<Operan
   for (std::size_t i = t.spec.segments.size(); i-- > 0;) {
     if (t.spec.segments[i].length > 0) continue;
     t.spec.segments.erase(t.spec.segments.begin() + static_cast<std::ptrdiff_t>(i));
-    const auto at = operands.begin() + static_cast<std::ptrdiff_t>(first_segment(spec) + 2 * i);
+    const auto at = operands.begin() + static_cast<std::ptrdiff_t>(first_attention_segment(spec) + 2 * i);
     operands.erase(at, at + 2);
   }
   stack_heads(t.spec);
-  if (t.spec.mask.kind != Kind::None) t.mask_dtype = operands[kMask].dtype;
-  ATC_CHECK(choose_attention_tile(t, bit_width(operands[kQ].dtype) / 8, chip),
+  if (t.spec.mask.kind != Kind::None) t.mask_dtype = operands[kAttentionMask].dtype;
+  ATC_CHECK(choose_attention_tile(t, bit_width(operands[kAttentionQ].dtype) / 8, chip),
             "no tile of the attention fits " + std::string(chip.name));
-  ATC_TRY(check_spec(t, operands));
+  ATC_TRY(check_attention(t, operands));
   Task task;
-  task.kernel = kName;
+  task.kernel = kAttentionKernel;
   task.macs = spec.batch * spec.heads * spec.rows * spec.positions() * (spec.d + spec.dv);
   task.operands = std::move(operands);
   ParamWriter w;
@@ -441,14 +380,14 @@ PrepareResult prepare_attention(const Task& task, const soc::Chip&) {
   AttentionTiling t;
   ParamReader r(task.params);
   io_attention(r, t);
-  if (!r.done()) return bad_params(kName, "they are incomplete");
-  ATC_TRY(check_spec(t, task.operands));
-  if (t.spec.mask.kind != Kind::None) t.mask_dtype = task.operands[kMask].dtype;
+  if (!r.done()) return bad_params(kAttentionKernel, "they are incomplete");
+  ATC_TRY(check_attention(t, task.operands));
+  if (t.spec.mask.kind != Kind::None) t.mask_dtype = task.operands[kAttentionMask].dtype;
   const auto heads = checked_mul(t.spec.batch, t.spec.heads);
   const auto tiles = heads ? checked_mul(*heads, t.q_blocks()) : std::nullopt;
-  if (!tiles) return bad_params(kName, "too many tiles");
+  if (!tiles) return bad_params(kAttentionKernel, "too many tiles");
   ATC_TRY(check_blocks(task, *tiles));
-  const DType dtype = task.operands[kQ].dtype;
+  const DType dtype = task.operands[kAttentionQ].dtype;
   return std::unique_ptr<PreparedKernel>(new AttentionKernel(std::move(t), dtype));
 }
 

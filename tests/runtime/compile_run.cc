@@ -1,5 +1,7 @@
 #include "runtime/compile_run.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "passes/pass_manager.h"
@@ -30,13 +32,27 @@ StatusOr<CompiledRun> compile_and_run(ir::Graph& graph, const CompileTarget& tar
   ATC_ASSIGN(plan::BuiltPlan built, plan::build_plan(graph, *chip));
   ATC_TRY(plan::validate(built.plan));
   CompiledRun run;
-  for (const plan::PlanTask& task : built.plan.tasks)
+  for (const plan::PlanTask& task : built.plan.tasks) {
+    run.tasks.push_back(task.op_type);
     if (task.engine != plan::Engine::AiCore) run.on_ai_cpu.push_back(task.op_type);
+  }
   const Bytes weights = join(built);
   ATC_ASSIGN(auto prepared, prepare(std::move(built.plan)));
   ATC_ASSIGN(auto session, Session::create(prepared, weights, {.threads = 1}));
   ATC_ASSIGN(run.outputs, session->run(inputs));
   return run;
+}
+
+double relative_error(const Tensor& actual, const Tensor& expected) {
+  const auto a = to_doubles(actual), e = to_doubles(expected);
+  double error = 0, size = 0;
+  for (std::size_t i = 0; i < e.size(); ++i) {
+    error += (a[i] - e[i]) * (a[i] - e[i]);
+    size += e[i] * e[i];
+  }
+  if (e.empty()) return 0;
+  const double n = static_cast<double>(e.size());
+  return std::sqrt(error / n) / std::max(0.05, std::sqrt(size / n));
 }
 
 }  // namespace atc::runtime

@@ -17,11 +17,15 @@ struct CompileTarget {
 
 struct CompiledRun {
   std::vector<Tensor> outputs;
-  std::vector<std::string> on_ai_cpu;  ///< operators of the tasks that no AI Core ran
+  std::vector<std::string> tasks;      ///< operator types of all tasks, in order
+  std::vector<std::string> on_ai_cpu;  ///< those of the tasks that no AI Core ran
 };
 
 /// The whole way of a graph: passes (each verified), plan, its tasks on the simulated AI Core.
 StatusOr<CompiledRun> compile_and_run(ir::Graph& graph, const CompileTarget& target,
                                       const std::vector<Tensor>& inputs);
+
+/// Error relative to the values, both as root mean squares; values below 0.05 count as that.
+double relative_error(const Tensor& actual, const Tensor& expected);
 
 }  // namespace atc::runtime

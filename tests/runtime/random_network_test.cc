@@ -16,19 +16,6 @@ struct Target : CompileTarget {
   double tolerance;  ///< root mean square of the error, relative to the values'
 };
 
-/// Error relative to the values, both as root mean squares; values below 0.05 count as that.
-double relative_error(const Tensor& actual, const Tensor& expected) {
-  const auto a = to_doubles(actual), e = to_doubles(expected);
-  double error = 0, size = 0;
-  for (std::size_t i = 0; i < e.size(); ++i) {
-    error += (a[i] - e[i]) * (a[i] - e[i]);
-    size += e[i] * e[i];
-  }
-  if (e.empty()) return 0;
-  const double n = static_cast<double>(e.size());
-  return std::sqrt(error / n) / std::max(0.05, std::sqrt(size / n));
-}
-
 std::string text(const ir::Graph& graph) { return "\n" + ir::print(graph, {.max_constant_elements = 8}); }
 
 // Constants of a model are views of its file, at any address.

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "atc/ir/text.h"
-#include "runtime/compile_graph.h"
+#include "runtime/compile_run.h"
 #include "runtime/reference_graph.h"
 
 namespace atc::runtime {
@@ -257,6 +257,10 @@ void vary_constants(ir::Graph& graph) {
     }
 }
 
+struct Target : CompileTarget {
+  double tolerance;  ///< root mean square of the error, relative to the values'
+};
+
 class Transformers : public testing::TestWithParam<Target> {};
 
 TEST_P(Transformers, FuseAndGiveWhatTheReferencesGive) {
@@ -270,26 +274,26 @@ TEST_P(Transformers, FuseAndGiveWhatTheReferencesGive) {
       inputs.push_back(ramp(DType::F32, v->type.dims(), inputs.size()));
     const auto expected = evaluate_reference(**graph, inputs);
     ASSERT_TRUE(expected.ok()) << expected.status().to_string();
-    std::vector<std::string> tasks;
-    const auto actual = compile_and_run(**graph, GetParam(), inputs, &tasks);
+    const auto actual = compile_and_run(**graph, GetParam(), inputs);
     ASSERT_TRUE(actual.ok()) << actual.status().to_string();
+    const std::vector<std::string>& tasks = actual->tasks;
     EXPECT_EQ(std::count(tasks.begin(), tasks.end(), c.kernel), c.count) << testing::PrintToString(tasks);
     // In fp16 the model's fp32 inputs and outputs are converted on top.
     if (c.tasks >= 0 && GetParam().precision == passes::Precision::Origin) {
       EXPECT_EQ(std::ssize(tasks), c.tasks) << testing::PrintToString(tasks);
     }
     for (std::size_t i = 0; i < expected->size(); ++i) {
-      const double error = relative_error((*actual)[i], (*expected)[i]);
+      const double error = relative_error(actual->outputs[i], (*expected)[i]);
       EXPECT_TRUE(error <= GetParam().tolerance) << "output " << i << ": error " << error;
     }
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, Transformers,
-                         testing::Values(Target{"Ascend910B3", passes::Precision::Origin, 1e-4},
-                                         Target{"Ascend310P3", passes::Precision::Origin, 1e-4},
-                                         Target{"Ascend910B3", passes::Precision::Fp16, 0.01},
-                                         Target{"Ascend310P3", passes::Precision::Fp16, 0.01}),
+                         testing::Values(Target{{"Ascend910B3", passes::Precision::Origin}, 1e-4},
+                                         Target{{"Ascend310P3", passes::Precision::Origin}, 1e-4},
+                                         Target{{"Ascend910B3", passes::Precision::Fp16}, 0.01},
+                                         Target{{"Ascend310P3", passes::Precision::Fp16}, 0.01}),
                          [](const auto& tested) {
                            return std::string(tested.param.chip) +
                                   (tested.param.precision == passes::Precision::Origin ? "_origin" : "_fp16");

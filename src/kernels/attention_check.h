@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "kernels/attention_tiling.h"
+#include "kernels/task.h"
+
+namespace atc::kernels {
+
+inline constexpr std::string_view kAttentionKernel = "attention";
+
+// Operands of its tasks; K and V of each segment follow.
+inline constexpr std::size_t kAttentionQ = 0, kAttentionOut = 1, kAttentionMask = 2;
+inline std::size_t first_attention_segment(const AttentionSpec& spec) {
+  return spec.mask.kind == AttentionMask::Kind::None ? 2 : 3;
+}
+
+/// Every extent is in range, operands have types that the kernel takes, and no address leaves its operand.
+Status check_attention(const AttentionTiling& tiling, const std::vector<Operand>& operands);
+
+}  // namespace atc::kernels
