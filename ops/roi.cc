@@ -35,29 +35,6 @@ Status bad_batch(const EvalContext& ctx, std::int64_t index, std::int64_t batch)
 
 // RoiAlign (X, rois [R, 4], batch_indices [R]) --------------------------------------------------------
 
-StatusOr<RoiAlignOptions> roi_align_options(const ir::Node& node) {
-  RoiAlignOptions o;
-  const InferContext ctx(node);
-  const std::string mode = node.attrs.get_string("mode", "avg");
-  if (mode != "avg" && mode != "max")
-    return ctx.error("attribute mode is \"" + mode + "\", expected avg or max");
-  const std::string transform = node.attrs.get_string("coordinate_transformation_mode", "half_pixel");
-  if (transform != "half_pixel" && transform != "output_half_pixel")
-    return ctx.error("attribute coordinate_transformation_mode is \"" + transform +
-                     "\", expected half_pixel or output_half_pixel");
-  o.takes_max = mode == "max";
-  o.half_pixel = node.version >= 16 && transform == "half_pixel";
-  o.height = node.attrs.get_int("output_height", 1);
-  o.width = node.attrs.get_int("output_width", 1);
-  o.sampling_ratio = node.attrs.get_int("sampling_ratio", 0);
-  o.spatial_scale = node.attrs.get_float("spatial_scale", 1.0F);
-  if (o.height < 1 || o.width < 1 || o.sampling_ratio < 0)
-    return ctx.error("output_height " + std::to_string(o.height) + ", output_width " +
-                     std::to_string(o.width) + " and sampling_ratio " + std::to_string(o.sampling_ratio) +
-                     " must be >= 1, 1 and 0");
-  return o;
-}
-
 Status infer_roi_align(InferContext& ctx) {
   ATC_TRY(check_feature_map(ctx));
   ATC_TRY(require_columns(ctx, 4));
@@ -148,6 +125,29 @@ Status reference_max_roi_pool(EvalContext& ctx) {
 
 }  // namespace
 
+StatusOr<RoiAlignOptions> roi_align_options(const ir::Node& node) {
+  RoiAlignOptions o;
+  const InferContext ctx(node);
+  const std::string mode = node.attrs.get_string("mode", "avg");
+  if (mode != "avg" && mode != "max")
+    return ctx.error("attribute mode is \"" + mode + "\", expected avg or max");
+  const std::string transform = node.attrs.get_string("coordinate_transformation_mode", "half_pixel");
+  if (transform != "half_pixel" && transform != "output_half_pixel")
+    return ctx.error("attribute coordinate_transformation_mode is \"" + transform +
+                     "\", expected half_pixel or output_half_pixel");
+  o.takes_max = mode == "max";
+  o.half_pixel = node.version >= 16 && transform == "half_pixel";
+  o.height = node.attrs.get_int("output_height", 1);
+  o.width = node.attrs.get_int("output_width", 1);
+  o.sampling_ratio = node.attrs.get_int("sampling_ratio", 0);
+  o.spatial_scale = node.attrs.get_float("spatial_scale", 1.0F);
+  if (o.height < 1 || o.width < 1 || o.sampling_ratio < 0)
+    return ctx.error("output_height " + std::to_string(o.height) + ", output_width " +
+                     std::to_string(o.width) + " and sampling_ratio " + std::to_string(o.sampling_ratio) +
+                     " must be >= 1, 1 and 0");
+  return o;
+}
+
 void register_roi(Registry& registry) {
   registry.add({.name = "RoiAlign",
                 .since = 10,
@@ -159,7 +159,9 @@ void register_roi(Registry& registry) {
                           {"spatial_scale", AttrKind::Float}},
                 .inputs = {3, 3},
                 .infer = infer_roi_align,
-                .reference = reference_roi_align});
+                .reference = reference_roi_align,
+                .lower = lower_roi_align,
+                .lowers = lowers_roi_align});
   registry.add({.name = "MaxRoiPool",
                 .attrs = {{"pooled_shape", AttrKind::Ints, true}, {"spatial_scale", AttrKind::Float}},
                 .inputs = {2, 2},

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "ops/lower.h"
+
 // Bilinear pooling of one region of a feature map: RoiAlign, RoiExtractor.
 namespace atc::ops {
 
@@ -27,5 +29,13 @@ struct FeatureMap {
 /// of the image.
 void align_region(const FeatureMap& image, const double* region, const RoiAlignOptions& options,
                   std::vector<double>& out);
+
+/// The attributes of a RoiAlign node; E16006 for values that they cannot have.
+StatusOr<RoiAlignOptions> roi_align_options(const ir::Node& node);
+
+/// RoiAlign on the AI Core: floating data and regions, a given number of samples a bin. A batch index that
+/// the data does not have, which only the run can see, reads another image or zeros.
+bool lowers_roi_align(const ir::Node& node);
+Status lower_roi_align(LowerContext& ctx);
 
 }  // namespace atc::ops
