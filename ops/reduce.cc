@@ -288,8 +288,12 @@ Status vector_log_sum(VectorEmitter& e) {
   e.set_output(0, e.unary(VecOp::Log, sum_of(e, e.input(0))));
   return {};
 }
+/// Relative to the maximum, unless that is infinite: inf - inf is no number.
 Status vector_log_sum_exp(VectorEmitter& e) {
-  const auto max = e.unary(VecOp::ReduceMax, e.input(0));
+  const auto largest = e.unary(VecOp::ReduceMax, e.input(0));
+  const auto zero = e.constant(RegType::F32, 0);
+  const auto infinity = e.constant(RegType::F32, std::numeric_limits<double>::infinity());
+  const auto max = e.select(e.binary(VecOp::Equal, e.unary(VecOp::Abs, largest), infinity), zero, largest);
   const auto exps = e.unary(VecOp::Exp, e.binary(VecOp::Sub, e.input(0), max));
   e.set_output(0, e.binary(VecOp::Add, e.unary(VecOp::Log, sum_of(e, exps)), max));
   return {};

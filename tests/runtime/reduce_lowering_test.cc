@@ -1,4 +1,6 @@
 // Reductions on the AI Core, whatever their axes.
+#include <limits>
+
 #include "runtime/one_node.h"
 
 namespace atc::runtime {
@@ -38,6 +40,16 @@ TEST(LowerReduce, LogarithmOfASumOverSeveralGroups) {
   for (double& e : v) e = std::abs(e) + 0.1;
   Reduction("ReduceLogSum", from_doubles(DType::F32, x.shape, v), {0, 2}, 0, 13)
       .expect_on_ai_core(kTolerance);
+}
+
+TEST(LowerReduce, LogarithmsOfSumsOfInfinities) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const std::vector<double> v = {-kInfinity, -kInfinity, 1, kInfinity, -kInfinity, 2};
+  Reduction n("ReduceLogSumExp", from_doubles(DType::F32, {3, 2}, v), {1}, 0, 13);
+  const auto run = n.compiled("Ascend910B3");
+  ASSERT_TRUE(run.ok()) << run.status().to_string();
+  EXPECT_TRUE(run->on_ai_cpu.empty());
+  EXPECT_EQ(to_doubles(run->outputs[0]), (std::vector<double>{-kInfinity, kInfinity, 2}));
 }
 
 TEST(LowerReduce, AxesOfOneElementPartNothing) {
