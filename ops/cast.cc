@@ -4,6 +4,7 @@
 #include "ops/cast_elements.h"
 #include "ops/dtype_set.h"
 #include "ops/families.h"
+#include "ops/move.h"
 #include "ops/op.h"
 #include "ops/reference_util.h"
 #include "ops/shape_value.h"
@@ -145,7 +146,9 @@ void register_cast(Registry& r) {
          .since = 26,
          .attrs = {{kTo, AttrKind::Int, true}},
          .infer = infer_bit_cast,
-         .reference = reference_bit_cast});
+         .reference = reference_bit_cast,
+         .lower = lower_view,
+         .lowers = copies_input});
 }
 
 }  // namespace atc::ops

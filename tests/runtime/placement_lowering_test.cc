@@ -67,6 +67,18 @@ TEST(LowerBatchNormalization, ParametersThatAreInputs) {
   }
 }
 
+TEST(LowerBitCast, TheSameBytesUnderAnotherType) {
+  for (const auto& [from, to] : {std::pair{DType::F32, DType::I32},
+                                 {DType::I32, DType::F32},
+                                 {DType::F64, DType::I64},
+                                 {DType::U16, DType::BF16},
+                                 {DType::I8, DType::U8}})
+    OneNode("BitCast", 26)
+        .input(random_values(from, {3, 5}, 1))
+        .attr("to", static_cast<std::int64_t>(to))
+        .expect_on_ai_core();
+}
+
 void expect_resized(DType dtype, const char* nearest, const std::vector<double>& scales,
                     const char* transform) {
   SCOPED_TRACE(std::string(name(dtype)) + " " + nearest + " " + transform);
