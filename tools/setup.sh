@@ -5,7 +5,7 @@ set -euo pipefail
 
 packages=(
   ca-certificates ccache cmake g++ ninja-build
-  libcli11-dev libgmock-dev libgtest-dev libonnx-dev libprotobuf-dev libspdlog-dev libxxhash-dev
+  libboost-context-dev libcli11-dev libgmock-dev libgtest-dev libonnx-dev libprotobuf-dev libspdlog-dev libxxhash-dev
   nlohmann-json3-dev protobuf-compiler
 )
 if [ "${1:-build}" = test ]; then

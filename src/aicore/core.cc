@@ -68,6 +68,7 @@ void Core::start_block(int active_cores) {
   buffers_used_ = 0;
   pipe_free_ = {};
   stats_ = {};
+  sync_ = nullptr;
 }
 
 Stats Core::stats() const {
@@ -115,6 +116,33 @@ void Core::issue(Pipe pipe, Cycle duration, std::string_view what, std::int64_t 
 
 void Core::scalar(Cycle cycles) {
   if (timing_) issue(Pipe::S, cycles, "Scalar", 0, {}, {});
+}
+
+void Core::cross_core_set_flag(int flag, Pipe pipe) {
+  ATC_CHECK(flag >= 0 && flag < kSyncAllFlag, "cross-core flag " + std::to_string(flag) + ", 0 to 10 exist");
+  ATC_CHECK(sync_ != nullptr, "cross-core flag in a task whose blocks run one by one");
+  if (timing_) issue(pipe, kIssue, "CrossCoreSetFlag", 0, {}, {});
+  sync_->set(flag, pipe_free_[static_cast<std::size_t>(pipe)]);
+}
+
+void Core::cross_core_wait_flag(int flag) {
+  ATC_CHECK(flag >= 0 && flag < kSyncAllFlag, "cross-core flag " + std::to_string(flag) + ", 0 to 10 exist");
+  ATC_CHECK(sync_ != nullptr, "cross-core flag in a task whose blocks run one by one");
+  wait_for_blocks(flag, "CrossCoreWaitFlag");
+}
+
+void Core::sync_all() {
+  ATC_CHECK(sync_ != nullptr, "SyncAll in a task whose blocks run one by one");
+  sync_->set(kSyncAllFlag, *std::max_element(pipe_free_.begin(), pipe_free_.end()));
+  wait_for_blocks(kSyncAllFlag, "SyncAll");
+}
+
+void Core::wait_for_blocks(int flag, std::string_view what) {
+  const Cycle release = sync_->wait(flag);
+  if (!timing_) return;
+  const Cycle begin = pipe_free_[static_cast<std::size_t>(Pipe::S)];
+  for (Cycle& free : pipe_free_) free = std::max(free, release);
+  if (trace_ != nullptr) trace_->push_back({Pipe::S, what, begin, release, 0});
 }
 
 Cycle Core::gm_cycles(const Gm& gm, std::int64_t blocks, std::int64_t block_bytes, bool write) const {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "aicore/block_sync.h"
 #include "aicore/index_tiles.h"
 #include "aicore/tile_copy.h"
 #include "aicore/vector_ops.h"
@@ -269,9 +270,9 @@ class Core {
   CubeTile load_matrix_b(Buffer& l1, const Gm& src, std::int64_t element_offset, DType dtype, int k, int n,
                          std::int64_t row_stride, bool transposed);
 
-  /// A from UB: the dense rows x cols matrix in `ub`, of the cube's dtype, becomes the slabs from `first_slab` on
-  /// of an A tile [slabs][rows][16] in `l1`, one DataCopy of one block a row for each slab. In Fast mode the
-  /// elements become f32. Gives the whole tile.
+  /// A from UB: the dense rows x cols matrix in `ub`, of the cube's dtype, becomes the slabs from
+  /// `first_slab` on of an A tile [slabs][rows][16] in `l1`, one DataCopy of one block a row for each slab.
+  /// In Fast mode the elements become f32. Gives the whole tile.
   CubeTile store_slabs(Buffer& l1, std::int64_t first_slab, Buffer& ub, DType dtype, int rows, int cols);
 
   /// A from a dense matrix rows x cols of the Unified Buffer, stored as `dtype`: to NZ, zero padded. On split
@@ -295,6 +296,17 @@ class Core {
   /// (Rows). In Fast mode an alias.
   void fixpipe(Buffer& ub, Buffer& l0c, int m, int row0, int rows, int panel, int panels, AccLayout layout);
 
+  // Other blocks ---------------------------------------------------------------------------------
+  /// Makes the block one of a group (see BlockGroup); until start_block.
+  void join_group(BlockSync* sync) { sync_ = sync; }
+  /// CrossCoreSetFlag of mode 0: sets `flag`, 0 to 10, when `pipe` has done what it was given.
+  void cross_core_set_flag(int flag, Pipe pipe);
+  /// CrossCoreWaitFlag: nothing begins before every block of the task has set `flag` as often as this block
+  /// has waited for it. InternalError for a block that is alone, when it has not set the flag itself.
+  void cross_core_wait_flag(int flag);
+  /// SyncAll: nothing begins before every block of the task is here with all its work done.
+  void sync_all();
+
   /// Scalar work of address generation and loop control, in cycles of pipe S.
   void scalar(Cycle cycles);
 
@@ -313,6 +325,7 @@ class Core {
                     bool accumulate, AccLayout layout);
   void fast_product_int8(Buffer& l0c, const CubeTile& a, const RowMap& rows, const CubeTile& b, int panels,
                          bool accumulate, AccLayout layout);
+  void wait_for_blocks(int flag, std::string_view what);
   void check_gm(const Gm& gm, std::int64_t offset, std::int64_t bytes) const;
   /// Books an instruction: starts when its pipe is free, `reads` are written and `writes` are free.
   void issue(Pipe pipe, Cycle duration, std::string_view what, std::int64_t bytes,
@@ -335,6 +348,7 @@ class Core {
   std::array<Cycle, kPipeCount> pipe_free_{};
   Stats stats_;
   std::vector<TraceEvent>* trace_ = nullptr;
+  BlockSync* sync_ = nullptr;
   // Scratch of the fast product.
   std::vector<const float*> row_pointers_;
   std::vector<const std::int16_t*> int8_row_pointers_;

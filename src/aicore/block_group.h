@@ -1,0 +1,45 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "aicore/core.h"
+#include "atc/base/thread_pool.h"
+
+namespace atc::aicore {
+
+/// The blocks of one task that wait for each other (SyncAll, cross-core flags), each on a core of its own.
+/// A block is a stackful fiber, so that 40 blocks can wait on two threads. They run in rounds: in each, every
+/// block that may go on does so until it waits or ends; what a wait asks for is looked at between rounds, so
+/// that values and times are the same at any number of threads.
+class BlockGroup {
+ public:
+  BlockGroup(const soc::Chip& chip, Values values, bool timing);
+  ~BlockGroup();
+  BlockGroup(const BlockGroup&) = delete;
+  BlockGroup& operator=(const BlockGroup&) = delete;
+
+  /// Calls body(core, block) for each block in [0, blocks). Throws what the lowest block throws, and
+  /// InternalError when no block can go on, with what each of them waits for.
+  void run(int blocks, ThreadPool& pool, const std::function<void(Core&, int block)>& body);
+
+  /// Sums over the blocks of the last run; `cycles` is the latest end.
+  Stats stats() const;
+  /// End of block `b` in the last run.
+  Cycle end_of(int b) const;
+
+ private:
+  struct Block;
+  void resume(Block& block, const std::function<void(Core&, int)>& body);
+  bool release(Block& block);
+  std::string waits() const;
+
+  const soc::Chip& chip_;
+  Values values_;
+  bool timing_;
+  std::vector<std::unique_ptr<Block>> blocks_;
+  int count_ = 0;
+};
+
+}  // namespace atc::aicore
