@@ -17,12 +17,12 @@ using ir::Value;
 
 bool is_cube_dtype(DType t) { return t == DType::F32 || t == DType::F16 || t == DType::BF16; }
 
-// Larger windows than a core holds stay what they are in ONNX: the AI CPU runs them.
-bool window_fits(const ops::WindowGeometry& w, bool depthwise, const soc::Chip* chip) {
-  return chip == nullptr || kernels::window_fits(w.kernel, w.dilations, depthwise, *chip);
+bool window_in_range(const ops::WindowGeometry& w) {
+  return kernels::window_in_range(w.kernel, w.strides, w.dilations, w.pads_begin) &&
+         kernels::window_in_range(w.kernel, w.strides, w.dilations, w.pads_end);
 }
 
-bool convolution(Graph& g, Node& n, const soc::Chip* chip) {
+bool convolution(Graph& g, Node& n) {
   const bool transposed = n.is("ConvTranspose");
   if (!transposed && !n.is("Conv")) return false;
   const Value* x = n.input(0);
@@ -37,7 +37,7 @@ bool convolution(Graph& g, Node& n, const soc::Chip* chip) {
   if (!geometry.ok()) return false;
   const std::int64_t group = n.attrs.get_int("group", 1);
   const bool depthwise = !transposed && group == xd[1] && wd[0] == group && group > 1;
-  if (depthwise && !window_fits(*geometry, true, chip)) return false;
+  if (depthwise && !window_in_range(*geometry)) return false;
   std::vector<Value*> inputs = {n.input(0), n.input(1)};
   Value* bias = b != nullptr ? channel_constant(g, b, xd.size()) : nullptr;
   if (bias != nullptr) inputs.push_back(bias);
@@ -62,13 +62,13 @@ bool matmul(Graph& g, Node& n) {
   return true;
 }
 
-bool pool(Graph& g, Node& n, const soc::Chip* chip) {
+bool pool(Graph& g, Node& n) {
   if (!n.is("MaxPool") && !n.is("AveragePool")) return false;
   if (n.output(1) != nullptr && (!n.output(1)->uses().empty() || g.is_output(n.output(1)))) return false;
   const Value* x = n.input(0);
   if (!is_cube_dtype(x->type.dtype) || x->type.shape->size() < 3 || x->type.shape->size() > 5) return false;
   auto geometry = ops::pool_geometry(n, ops::spatial_dims(*x->type.shape));
-  if (!geometry.ok() || !window_fits(*geometry, false, chip)) return false;
+  if (!geometry.ok() || !window_in_range(*geometry)) return false;
   Node* r = replace_by_cube_node(g, n, n.op_type, {n.input(0)}, nullptr);
   set_geometry(*r, *geometry);
   r->attrs.set("kernel_shape", geometry->kernel);
@@ -80,14 +80,13 @@ bool pool(Graph& g, Node& n, const soc::Chip* chip) {
 constexpr std::array<std::string_view, 5> kOperators = {"AveragePool", "Conv", "ConvTranspose", "MatMul",
                                                         "MaxPool"};
 
-StatusOr<int> run(Graph& graph, PassContext& context) {
-  const soc::Chip* chip = context.options.chip;
+StatusOr<int> run(Graph& graph, PassContext&) {
   int changes = 0;
   for (Node* n : graph.node_list()) {
     if (!n->domain.empty() || !has_static_shapes(*n)) continue;
     if (std::ranges::find(kOperators, std::string_view(n->op_type)) == kOperators.end()) continue;
     if (n->output(0) == nullptr || element_count(n->output(0)->type.dims()) == 0) continue;
-    if (convolution(graph, *n, chip) || matmul(graph, *n) || pool(graph, *n, chip)) ++changes;
+    if (convolution(graph, *n) || matmul(graph, *n) || pool(graph, *n)) ++changes;
   }
   return changes;
 }

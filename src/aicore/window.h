@@ -21,19 +21,24 @@ struct WindowAxis {
   std::int64_t first = 0;  ///< input coordinate of the first tap; negative in the padding
   std::int64_t in = 1;     ///< extent of the input
   std::int64_t pad_end = 0;
+  /// Taps of the whole window before and after those of a part (see WindowTile); `kernel` and `first` are the
+  /// part's own.
+  std::int64_t before = 0, after = 0;
   /// Input coordinates from the first to the last that the tile looks at.
   std::int64_t span() const { return (out - 1) * stride + (kernel - 1) * dilation + 1; }
   /// Those within the input, relative to `first`; low >= high when there are none.
   std::int64_t low() const { return first < 0 ? -first : 0; }
   std::int64_t high() const { return span() < in - first ? span() : in - first; }
   bool padded() const { return low() > 0 || high() < span(); }
-  /// Taps of output i that count in an average: those in the input or, with `include_pad`, also those in the
-  /// padding (what ceil_mode adds beyond it does not count).
+  /// Taps of output i's whole window that count in an average: those in the input or, with `include_pad`,
+  /// also those in the padding (what ceil_mode adds beyond it does not count).
   std::int64_t counted(std::int64_t i, bool include_pad) const;
 };
 
 /// A tile of windows over planes [D][H][W][16] of an NC1HWC0 tensor: all outputs of axis[0..2] = D, H, W for
-/// `planes` neighbouring planes.
+/// `planes` neighbouring planes. Of windows too large for UB it is one part, a box of their taps: parts run
+/// in the order of the taps, each goes on from the results of the one before, the last one divides an
+/// average.
 struct WindowTile {
   WindowKind kind = WindowKind::Max;
   bool include_pad = false;
@@ -44,6 +49,8 @@ struct WindowTile {
   std::int64_t patch_elements() const {
     return planes * axis[0].span() * axis[1].span() * axis[2].span() * 16;
   }
+  bool starts() const { return axis[0].before == 0 && axis[1].before == 0 && axis[2].before == 0; }
+  bool ends() const { return axis[0].after == 0 && axis[1].after == 0 && axis[2].after == 0; }
   bool padded() const { return axis[0].padded() || axis[1].padded() || axis[2].padded(); }
 };
 
@@ -64,7 +71,8 @@ struct WindowRow {
   std::int64_t kernel = 1, stride = 1, dilation = 1;  ///< along W
   std::int64_t low = 0, high = 0;                     ///< columns that exist
   std::int64_t out = 0;
-  const float* start = nullptr;  ///< 16 initial values
+  const float* start = nullptr;  ///< initial values: 16 for every output, or `dst` to go on from there
+  std::int64_t start_step = 0;   ///< elements from one output's initial values to the next's: 0 or 16
   float* dst = nullptr;
 };
 

@@ -69,11 +69,11 @@ const WindowTable& window_table() {
 }
 
 std::int64_t WindowAxis::counted(std::int64_t i, bool include_pad) const {
-  const std::int64_t start = first + i * stride;
+  const std::int64_t start = first - before * dilation + i * stride, taps = before + kernel + after;
   const std::int64_t end = include_pad ? in + pad_end : in;
   // Taps before `low` and from `high` on do not count.
   const std::int64_t low = include_pad || start >= 0 ? 0 : ceil_div(-start, dilation);
-  const std::int64_t high = end <= start ? 0 : std::min(kernel, ceil_div(end - start, dilation));
+  const std::int64_t high = end <= start ? 0 : std::min(taps, ceil_div(end - start, dilation));
   return std::max<std::int64_t>(high - low, 0);
 }
 
@@ -178,12 +178,13 @@ void Core::window(Buffer& acc, const WindowPatch& patch, Buffer* weights, Buffer
   if (timing_) {
     // For each row of outputs: an instruction a tap, and one to start from the bias or to divide.
     const std::int64_t rows = t.planes * ad.out * ah.out;
-    const std::int64_t each = taps + (bias != nullptr || t.kind == WindowKind::Average ? 1 : 0);
+    const bool divides = t.kind == WindowKind::Average && t.ends();
+    const std::int64_t each = taps + (bias != nullptr || divides ? 1 : 0);
     const std::string_view what = t.kind == WindowKind::Max       ? "Max"
                                   : t.kind == WindowKind::Average ? "Add"
                                                                   : "MulAddDst";
     issue(Pipe::V, rows * each * (kIssue + ceil_div(aw.out * 64, chip_.vector_bytes)), what,
-          t.planes * t.pixels() * 64, {patch.buffer, weights, bias}, {&acc});
+          t.planes * t.pixels() * 64, {patch.buffer, weights, bias, t.starts() ? nullptr : &acc}, {&acc});
     stats_.instructions += rows * each - 1;
   }
 }
@@ -206,13 +207,16 @@ void Core::window_rows(Buffer& acc, const WindowPatch& patch, Buffer* weights, B
   row.low = patch.low[2];
   row.high = patch.high[2];
   row.out = aw.out;
-  row.dst = reinterpret_cast<float*>(writable(acc));
+  // A later part finds the results where the first one put them.
+  row.dst = reinterpret_cast<float*>(t.starts() ? writable(acc) : acc.data);
+  row.start_step = t.starts() ? 0 : 16;
   if (t.kind == WindowKind::Average) widened_.resize(static_cast<std::size_t>(aw.out));
   for (std::int64_t p = 0; p < t.planes; ++p) {
     row.start = bias != nullptr ? bias->as<float>() + p * 16 : t.kind == WindowKind::Max ? kLows : kZeros;
     const float* w = t.kind == WindowKind::Depthwise ? weights->as<float>() + p * t.taps() * 16 : nullptr;
     for (std::int64_t d = 0; d < ad.out; ++d)
       for (std::int64_t h = 0; h < ah.out; ++h, row.dst += aw.out * 16) {
+        if (!t.starts()) row.start = row.dst;
         std::size_t n = 0;
         for (std::int64_t kd = 0; kd < ad.kernel; ++kd) {
           const std::int64_t pd = d * ad.stride + kd * ad.dilation;
@@ -228,7 +232,7 @@ void Core::window_rows(Buffer& acc, const WindowPatch& patch, Buffer* weights, B
         }
         row.tap_rows = static_cast<std::int64_t>(n);
         run(row);
-        if (t.kind != WindowKind::Average) continue;
+        if (t.kind != WindowKind::Average || !t.ends()) continue;
         const std::int64_t rows = ad.counted(d, t.include_pad) * ah.counted(h, t.include_pad);
         for (std::int64_t x = 0; x < aw.out; ++x)
           widened_[static_cast<std::size_t>(x)] =

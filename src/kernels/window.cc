@@ -31,6 +31,7 @@ void io_tiling(Archive& ar, WindowTiling& t) {
       ar.io(*v);
   ar.io(t.planes);
   for (std::int64_t& n : t.out) ar.io(n);
+  for (std::int64_t& n : t.part) ar.io(n);
   ar.io(t.epilogue_rows);
   io_list(ar, s.epilogue_operands, [](auto& a, ConvAddress& x) {
     for (std::int64_t* v : {&x.offset, &x.n, &x.c1, &x.d, &x.h, &x.w, &x.lane, &x.c0}) a.io(*v);
@@ -64,24 +65,15 @@ class WindowKernel final : public PreparedKernel {
     Block block(core, *this);
     for (std::int64_t t = first; t < last; ++t) {
       const WindowTiling::Place place = t_.decode(t);
-      Set& set = block.sets[(t - first) & 1];
-      const WindowSpec& s = t_.spec;
-      const std::int64_t plane_elements = s.axis[0].in * s.axis[1].in * s.axis[2].in * 16;
-      Buffer* weights = nullptr;
+      Results& results = block.results[(t - first) & 1];
       Buffer* bias = nullptr;
-      if (s.kind == WindowKind::Depthwise) {
-        const std::int64_t each = place.tile.taps() * 16;
-        weights =
-            set.weights.load(core, operands[1], weight_dtype_, place.plane * each, place.tile.planes * each);
-      }
-      if (s.bias)
-        bias = set.bias.load(core, operands[t_.epilogue_base() - 1], bias_dtype_, place.plane * 16,
-                             place.tile.planes * 16);
-      const aicore::WindowPatch patch =
-          core.load_window(*set.patch, *set.staging, operands[0],
-                           (place.batch * s.c1 + place.plane) * plane_elements, dtype_, place.tile);
-      write_out(core, operands.subspan(t_.epilogue_base()), block, set, place,
-                [&] { core.window(*set.acc, patch, weights, bias, place.tile); });
+      if (t_.spec.bias)
+        bias = results.bias.load(core, operands[t_.epilogue_base() - 1], bias_dtype_, place.plane * 16,
+                                 {1, place.tile.planes * 16});
+      write_out(core, operands.subspan(t_.epilogue_base()), block, results, place, [&] {
+        for (std::int64_t i = 0; i < t_.parts(); ++i)
+          run_part(core, operands, block.next(), *results.acc, i == 0 ? bias : nullptr, place, i);
+      });
     }
   }
 
@@ -96,23 +88,34 @@ class WindowKernel final : public PreparedKernel {
       f32 = &core.alloc(Memory::UB, elements * 4);
       stored = &core.alloc(Memory::UB, elements * 4);
     }
-    Buffer* load(Core& core, const aicore::Gm& src, DType dtype, std::int64_t element, std::int64_t n) {
+    /// `rows` stretches of `n` elements, `stride` elements apart, one behind the other.
+    struct Stretches {
+      std::int64_t rows = 1, n = 0, stride = 0;
+    };
+    Buffer* load(Core& core, const aicore::Gm& src, DType dtype, std::int64_t element, const Stretches& s) {
       const std::int64_t e = bytes_of(dtype);
       Buffer& to = dtype == DType::F32 ? *f32 : *stored;
-      core.copy_in(to, 0, src, element * e, {1, n * e});
-      if (dtype != DType::F32) core.cast_in(*f32, RegType::F32, *stored, dtype, n);
+      core.copy_in(to, 0, src, element * e, {s.rows, s.n * e, s.stride * e, s.n * e});
+      if (dtype != DType::F32) core.cast_in(*f32, RegType::F32, *stored, dtype, s.rows * s.n);
       return f32;
     }
   };
-  struct Set {
+  struct Inputs {
     Buffer* patch = nullptr;
     Buffer* staging = nullptr;
-    Buffer* acc = nullptr;
-    Values weights, bias;
+    Values weights;
   };
-  /// Two sets of buffers: the next tile is loaded while one is computed.
+  struct Results {
+    Buffer* acc = nullptr;
+    Values bias;
+  };
+  /// Two sets of buffers each: the next part is loaded while one is computed, the next tile's results grow
+  /// while one's are stored.
   struct Block {
-    Set sets[2];
+    Inputs inputs[2];
+    Results results[2];
+    std::int64_t parts = 0;
+    Inputs& next() { return inputs[parts++ & 1]; }
     TileProgram::Buffers epilogue;
     std::vector<TileAddress> at;
     Block(Core& core, const WindowKernel& k)
@@ -120,20 +123,41 @@ class WindowKernel final : public PreparedKernel {
       const WindowTiling& t = k.t_;
       const std::int64_t patch = t.patch_elements();
       const aicore::WindowTile tile = t.geometry(t.planes, {0, 0, 0}, t.out);
-      for (Set& set : sets) {
-        set.patch = &core.alloc(Memory::UB, patch * 4);
-        set.staging = &core.alloc(Memory::UB, k.dtype_ == DType::F32 ? 1 : patch * bytes_of(k.dtype_));
-        set.acc = &core.alloc(Memory::UB, t.planes * tile.pixels() * 64);
-        if (t.spec.kind == WindowKind::Depthwise) set.weights.alloc(core, t.planes * tile.taps() * 16);
-        if (t.spec.bias) set.bias.alloc(core, t.planes * 16);
+      for (Inputs& in : inputs) {
+        in.patch = &core.alloc(Memory::UB, patch * 4);
+        in.staging = &core.alloc(Memory::UB, k.dtype_ == DType::F32 ? 1 : patch * bytes_of(k.dtype_));
+        if (t.spec.kind == WindowKind::Depthwise) in.weights.alloc(core, t.planes * t.part_taps() * 16);
+      }
+      for (Results& r : results) {
+        r.acc = &core.alloc(Memory::UB, t.planes * tile.pixels() * 64);
+        if (t.spec.bias) r.bias.alloc(core, t.planes * 16);
       }
     }
   };
 
+  void run_part(Core& core, std::span<const aicore::Gm> operands, Inputs& in, Buffer& acc, Buffer* bias,
+                const WindowTiling::Place& place, std::int64_t number) const {
+    const WindowSpec& s = t_.spec;
+    const WindowTiling::Part part = t_.cut(place.tile, number);
+    Buffer* weights = nullptr;
+    if (s.kind == WindowKind::Depthwise) {
+      const std::int64_t all = t_.taps() * 16, n = part.tile.taps() * 16, planes = place.tile.planes;
+      // All taps of several planes are one stretch.
+      weights =
+          in.weights.load(core, operands[1], weight_dtype_, place.plane * all + part.first_tap * 16,
+                          n == all ? Values::Stretches{1, planes * n, 0} : Values::Stretches{planes, n, all});
+    }
+    const std::int64_t plane_elements = s.axis[0].in * s.axis[1].in * s.axis[2].in * 16;
+    const aicore::WindowPatch patch =
+        core.load_window(*in.patch, *in.staging, operands[0],
+                         (place.batch * s.c1 + place.plane) * plane_elements, dtype_, part.tile);
+    core.window(acc, patch, weights, bias, part.tile);
+  }
+
   // The windows, and their results through the epilogue: in runs over which every operand's address is
   // linear.
   template <class F>
-  void write_out(Core& core, std::span<const aicore::Gm> operands, Block& block, Set& set,
+  void write_out(Core& core, std::span<const aicore::Gm> operands, Block& block, Results& results,
                  const WindowTiling::Place& place, F windows) const {
     const WindowSpec& s = t_.spec;
     const aicore::WindowTile& tile = place.tile;
@@ -153,17 +177,17 @@ class WindowKernel final : public PreparedKernel {
     if (plain_store_ >= 0 && linear == total) {
       address(0);
       const std::size_t k = static_cast<std::size_t>(plain_store_);
-      core.alias_out(*set.acc, operands[k], block.at[k].offset * 4, total * 64);
+      core.alias_out(*results.acc, operands[k], block.at[k].offset * 4, total * 64);
     }
     windows();
     for (std::int64_t done = 0; done < total;) {
       const std::int64_t run = std::min(linear - done % linear, t_.epilogue_rows);
       address(done);
       // The part of the accumulator that this run of pixels takes.
-      Buffer part = *set.acc;
+      Buffer part = *results.acc;
       part.data = part.data == nullptr ? nullptr : part.data + done * 64;
       epilogue_.run(core, block.epilogue, operands, block.at, run, 16, &part);
-      set.acc->read = std::max(set.acc->read, part.read);
+      results.acc->read = std::max(results.acc->read, part.read);
       done += run;
     }
   }
@@ -176,18 +200,6 @@ class WindowKernel final : public PreparedKernel {
 
 }  // namespace
 
-bool window_fits(std::span<const std::int64_t> kernel, std::span<const std::int64_t> dilations,
-                 bool depthwise, const soc::Chip& chip) {
-  const double room = static_cast<double>(chip.ub - 16 * 1024) / 2;  // two sets of buffers
-  double positions = 1, taps = 1;  // as doubles: no product of extents overflows
-  for (std::size_t i = 0; i < kernel.size(); ++i) {
-    positions *= static_cast<double>((kernel[i] - 1)) * static_cast<double>(dilations[i]) + 1;
-    taps *= static_cast<double>(kernel[i]);
-  }
-  // 16 lanes as stored (fp16) and as f32; weights and products of a depthwise convolution in f32.
-  return positions * 16 * (2 + 4) + (depthwise ? taps * 2 * 64 : 0) <= room;
-}
-
 StatusOr<Task> make_window(const WindowSpec& spec, std::vector<Operand> operands, const soc::Chip& chip) {
   WindowTiling t;
   t.spec = spec;
@@ -195,7 +207,8 @@ StatusOr<Task> make_window(const WindowSpec& spec, std::vector<Operand> operands
   if (!t.empty()) {
     ATC_ASSIGN(const TileProgram epilogue, window_epilogue(spec, operands));
     if (!choose_window_tile(t, epilogue, operands, chip))
-      return bad_params(kName, "one window is larger than the Unified Buffer of " + std::string(chip.name));
+      return bad_params(kName, "the program leaves no room for a window in the Unified Buffer of " +
+                                   std::string(chip.name));
   }
   Task task;
   task.kernel = kName;

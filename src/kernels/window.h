@@ -36,12 +36,13 @@ struct WindowSpec {
   VectorProgram epilogue;
 };
 
-/// Whether a window of these extents fits UB in any storage dtype, with 16 KiB for the program that follows.
-bool window_fits(std::span<const std::int64_t> kernel, std::span<const std::int64_t> dilations,
-                 bool depthwise, const soc::Chip& chip);
+/// Whether make_window takes extents of this size. Every window can be cut into parts that fit UB; only
+/// extents that do not occur, and whose products would overflow, are beyond it.
+bool window_in_range(std::span<const std::int64_t> kernel, std::span<const std::int64_t> strides,
+                     std::span<const std::int64_t> dilations, std::span<const std::int64_t> pads);
 
-/// Builds the task. E10041 when the spec is not consistent with its operands, or when one window (kernel
-/// times dilation) is larger than UB: such pooling is a reduction, not a window.
+/// Builds the task. E10041 when the spec is not consistent with its operands, or when the epilogue leaves UB
+/// no room for one tap.
 StatusOr<Task> make_window(const WindowSpec& spec, std::vector<Operand> operands, const soc::Chip& chip);
 
 }  // namespace atc::kernels

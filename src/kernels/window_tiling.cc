@@ -13,11 +13,14 @@ constexpr std::string_view kName = "window";
 // Kernels, strides and the like beyond these do not occur; within them no product of three overflows.
 constexpr std::int64_t kMostSteps = 1 << 20;
 constexpr std::int64_t kMostExtent = std::int64_t{1} << 31;
+constexpr std::int64_t kMostTaps = std::int64_t{1} << 24;
 // UB for the program that follows, at most this part.
 constexpr std::int64_t kEpilogueShare = 3;
 // A tile's pixels times taps, from which on the cost of starting a tile no longer matters.
 constexpr std::int64_t kFewTaps = 1152;
 constexpr std::int64_t kManyPixels = 2048;
+// Windows of so few taps are not cut when they fit.
+constexpr std::int64_t kSmallWindow = 128;
 
 bool is_storage(DType dtype) { return dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16; }
 
@@ -37,6 +40,19 @@ std::int64_t largest(std::int64_t limit, F fits) {
 }
 
 }  // namespace
+
+bool window_in_range(std::span<const std::int64_t> kernel, std::span<const std::int64_t> strides,
+                     std::span<const std::int64_t> dilations, std::span<const std::int64_t> pads) {
+  std::int64_t taps = 1;
+  for (const std::int64_t k : kernel) {
+    const auto product = checked_mul(taps, k);
+    if (!product || *product > kMostTaps) return false;
+    taps = *product;
+  }
+  const auto within_steps = [](std::int64_t v) { return v >= -kMostSteps && v <= kMostSteps; };
+  return std::ranges::all_of(kernel, within_steps) && std::ranges::all_of(strides, within_steps) &&
+         std::ranges::all_of(dilations, within_steps) && std::ranges::all_of(pads, within_steps);
+}
 
 std::int64_t bytes_of(DType dtype) { return bit_width(dtype) / 8; }
 
@@ -78,12 +94,39 @@ WindowTiling::Place WindowTiling::decode(std::int64_t number) const {
     const std::int64_t missing = std::clamp<std::int64_t>(x.span() - (x.high() - x.low()), 0, kMost);
     key = (key * 2 + (n[a] == out[a] ? 0 : 1)) << 19 | missing;
   }
-  p.shape_class = key;
+  p.shape_class = parts() == 1 ? key : cut_class(p, n);
+  return p;
+}
+
+// Which parts of a window reach into the padding depends on the side: each place at a border is a class.
+std::int64_t WindowTiling::cut_class(const Place& p, const std::array<std::int64_t, 3>& n) const {
+  std::int64_t key = p.tile.planes == planes ? 0 : 1;
+  for (std::size_t a = 0; a < 3; ++a) {
+    const bool inner = n[a] == out[a] && !p.tile.axis[a].padded();
+    key = key * (axis_tiles(a) + 1) + (inner ? 0 : p.first[a] / out[a] + 1);
+  }
+  return key;
+}
+
+WindowTiling::Part WindowTiling::cut(const aicore::WindowTile& tile, std::int64_t i) const {
+  Part p{tile, 0};
+  std::int64_t taps_inside = 1;
+  for (std::size_t a = 3; a-- > 0;) {
+    aicore::WindowAxis& x = p.tile.axis[a];
+    const std::int64_t whole = x.kernel;
+    x.before = i % axis_parts(a) * part[a];
+    x.kernel = std::min(part[a], whole - x.before);
+    x.after = whole - x.before - x.kernel;
+    x.first += x.before * x.dilation;
+    p.first_tap += x.before * taps_inside;
+    taps_inside *= whole;
+    i /= axis_parts(a);
+  }
   return p;
 }
 
 std::int64_t WindowTiling::patch_elements() const {
-  const aicore::WindowTile tile = geometry(planes, {0, 0, 0}, out);
+  const aicore::WindowTile tile = cut(geometry(planes, {0, 0, 0}, out), 0).tile;
   std::int64_t n = 16;
   for (const std::int64_t extent :
        {tile.planes, tile.axis[0].span(), tile.axis[1].span(), tile.axis[2].span()}) {
@@ -116,8 +159,7 @@ std::int64_t window_ub_bytes(const WindowTiling& t, const TileProgram& epilogue,
   const DType dtype = operands[0].dtype;
   set += block(dtype == DType::F32 ? 1 : patch * bytes_of(dtype));
   if (t.spec.kind == WindowKind::Depthwise) {
-    const std::int64_t taps = t.spec.axis[0].kernel * t.spec.axis[1].kernel * t.spec.axis[2].kernel;
-    set += 2 * block(t.planes * taps * 64);
+    set += 2 * block(t.planes * t.part_taps() * 64);
   }
   if (t.spec.bias) set += 2 * block(t.planes * 64);
   return 2 * set + epilogue.ub_bytes(t.epilogue_rows, 16);
@@ -163,8 +205,12 @@ Status check_window(const WindowTiling& t, const std::vector<Operand>& operands)
   const WindowExtent &d = s.axis[0], &h = s.axis[1], &w = s.axis[2];
 
   if (t.planes < 1 || t.planes > s.c1 || t.epilogue_rows < 1) return bad_params(kName, "tile out of range");
-  std::int64_t outside = t.planes;
+  std::int64_t outside = t.planes, outside_taps = 1;
   for (std::size_t a = 0; a < 3; ++a) {
+    if (t.part[a] < 1 || t.part[a] > s.axis[a].kernel) return bad_params(kName, "part out of range");
+    if (outside_taps > 1 && t.part[a] != s.axis[a].kernel)
+      return bad_params(kName, "a part is not one run of taps");
+    outside_taps = std::max(outside_taps, t.part[a]);
     if (t.out[a] < 1 || t.out[a] > s.axis[a].out) return bad_params(kName, "tile out of range");
     if (outside > 1 && t.out[a] != s.axis[a].out) return bad_params(kName, "a tile is not one run of pixels");
     outside = std::max(outside, t.out[a]);
@@ -228,19 +274,19 @@ namespace {
 
 /// Cycles that the busiest core takes, roughly: loads and stores overlap the vector unit, which rules.
 std::int64_t estimate(const WindowTiling& t, const soc::Chip& chip) {
-  constexpr std::int64_t kTileCycles = 400;
+  constexpr std::int64_t kTileCycles = 300, kPartCycles = 100;
   const WindowSpec& s = t.spec;
   const std::int64_t rows = t.planes * t.out[0] * t.out[1];
-  const std::int64_t taps = s.axis[0].kernel * s.axis[1].kernel * s.axis[2].kernel;
-  const std::int64_t vector = rows * (taps + 4) * (8 + ceil_div(t.out[2] * 64, chip.vector_bytes));
+  const std::int64_t vector = rows * (t.part_taps() + 4) * (8 + ceil_div(t.out[2] * 64, chip.vector_bytes));
   const std::int64_t load = t.patch_elements() * 4 / std::max(1, chip.ddr_read);
-  return ceil_div(t.tiles(), std::max(1, chip.vector_blocks())) * (std::max(vector, load) + kTileCycles);
+  return ceil_div(s.batch * t.plane_tiles() * t.axis_tiles(0) * t.axis_tiles(1) * t.axis_tiles(2),
+                  std::max(1, chip.vector_blocks())) *
+         (t.parts() * (std::max(vector, load) + kPartCycles) + kTileCycles);
 }
 
-}  // namespace
-
-bool choose_window_tile(WindowTiling& t, const TileProgram& epilogue, const std::vector<Operand>& operands,
-                        const soc::Chip& chip) {
+// Tiles for the parts that `t` has.
+bool choose_tile(WindowTiling& t, const TileProgram& epilogue, const std::vector<Operand>& operands,
+                 const soc::Chip& chip) {
   const WindowSpec& s = t.spec;
   const std::int64_t w = s.axis[2].out;
   std::int64_t limit = 1;
@@ -286,6 +332,38 @@ bool choose_window_tile(WindowTiling& t, const TileProgram& epilogue, const std:
   }
   t = best;
   return true;
+}
+
+/// `part` with fewer taps along the outermost axis that has several; false when it is one tap.
+bool halve(std::array<std::int64_t, 3>& part) {
+  for (std::int64_t& n : part)
+    if (n > 1) {
+      n = (n + 1) / 2;
+      return true;
+    }
+  return false;
+}
+
+}  // namespace
+
+bool choose_window_tile(WindowTiling& t, const TileProgram& epilogue, const std::vector<Operand>& operands,
+                        const soc::Chip& chip) {
+  const WindowSpec& s = t.spec;
+  t.part = {s.axis[0].kernel, s.axis[1].kernel, s.axis[2].kernel};
+  bool found = choose_tile(t, epilogue, operands, chip);
+  // Whole windows over whole rows, or small ones: no cut does better.
+  if (found && (t.out[2] == s.axis[2].out || t.taps() <= kSmallWindow)) return true;
+  WindowTiling candidate = t;
+  std::int64_t cycles = found ? estimate(t, chip) : INT64_MAX;
+  while (halve(candidate.part)) {
+    if (!choose_tile(candidate, epilogue, operands, chip)) continue;
+    const std::int64_t c = estimate(candidate, chip);
+    if (found && c >= cycles) continue;
+    found = true;
+    cycles = c;
+    t = candidate;
+  }
+  return found;
 }
 
 }  // namespace atc::kernels

@@ -277,12 +277,15 @@ TEST(Window, HostLoopsAgree) {
       weights.push_back(w.as<float>().data() + t * row.kernel * 16);
     }
     const float start[16] = {};
+    const bool resumes = i % 2 == 1;
     row.taps = taps.data();
     row.weights = weights.data();
-    row.start = start;
     std::vector<float> a(static_cast<std::size_t>(row.out * 16)), b(a);
     auto run = [&](const aicore::WindowTable& table, std::vector<float>& out, int kind) {
+      std::fill(out.begin(), out.end(), 0.25f);
       row.dst = out.data();
+      row.start = resumes ? out.data() : start;
+      row.start_step = resumes ? 16 : 0;
       (kind == 0 ? table.max : kind == 1 ? table.sum : table.depthwise)(row);
       std::vector<float> divisors(static_cast<std::size_t>(row.out), 3.0f);
       table.divide(out.data(), divisors.data(), row.out);
@@ -321,41 +324,100 @@ TEST(Window, RefusesWhatDoesNotFit) {
   EXPECT_NE(status([](auto&, auto& o) { o.pop_back(); }).find("operand count"), std::string::npos);
   EXPECT_NE(status([](auto& s, auto&) { s.epilogue.code.back().a = 7; }).find("not assigned"),
             std::string::npos);
-  Case pool = square(WindowKind::Average, 1, 200, 200, 1, 0);
-  const Problem large = make_problem(pool, rng);
-  EXPECT_NE(make_window(large.spec, large.operands, chip())
-                .status()
-                .to_string()
-                .find("larger than the Unified Buffer"),
+  soc::Chip tiny = chip();
+  tiny.ub = 512;
+  EXPECT_NE(make_window(p.spec, p.operands, tiny).status().to_string().find("no room for a window"),
             std::string::npos);
 }
 
-// What the compiler takes for a window gets a tile on every chip; far larger ones are not taken.
-TEST(Window, WindowsThatFitHaveATile) {
+// A window larger than UB is cut into parts: whatever kernel gets a tile on every chip.
+TEST(Window, EveryKernelHasATile) {
   std::mt19937 rng(8);
   for (const char* soc : {"Ascend310", "Ascend310P3", "Ascend910B3"})
-    for (const WindowKind kind : {WindowKind::Max, WindowKind::Average, WindowKind::Depthwise}) {
-      int fitting = 0, not_fitting = 0;
-      for (std::int64_t k = 1; k <= 61; k += 5) {
-        const std::int64_t kernel[] = {k, k}, dilations[] = {1, 1};
-        if (!window_fits(kernel, dilations, kind == WindowKind::Depthwise, chip(soc))) {
-          ++not_fitting;
-          continue;
-        }
-        ++fitting;
-        for (const DType dtype : {DType::F32, DType::F16, DType::BF16}) {
+    for (const WindowKind kind : {WindowKind::Max, WindowKind::Average, WindowKind::Depthwise})
+      for (std::int64_t k = 1; k <= 61; k += 10)
+        for (const DType dtype : {DType::F32, DType::F16}) {
           Case c = square(kind, 1, k + 2, k, 1, 0);
           c.in = dtype;
           const Problem p = make_problem(c, rng);
           const auto task = make_window(p.spec, p.operands, chip(soc));
           EXPECT_TRUE(task.ok()) << soc << " " << k << ": " << task.status().to_string();
         }
+}
+
+TEST(Window, RangeOfExtents) {
+  const std::int64_t large[] = {45, 50}, ones[] = {1, 1}, pads[] = {3, -3};
+  EXPECT_TRUE(window_in_range(large, ones, ones, pads));
+  const std::int64_t huge[] = {INT64_MAX, INT64_MAX}, many[] = {1 << 13, 1 << 13};
+  EXPECT_FALSE(window_in_range(huge, ones, ones, pads));
+  EXPECT_FALSE(window_in_range(many, ones, ones, pads));
+  EXPECT_FALSE(window_in_range(large, huge, ones, pads));
+  EXPECT_FALSE(window_in_range(large, ones, huge, pads));
+  EXPECT_FALSE(window_in_range(large, ones, ones, huge));
+}
+
+/// A chip whose UB is small, so that small windows are cut.
+soc::Chip small_chip(std::int64_t ub) {
+  soc::Chip c = chip("Ascend310P3");
+  c.ub = ub;
+  return c;
+}
+
+void expect_cut_windows(const Case& c, std::mt19937& rng, std::int64_t ub) {
+  const soc::Chip small = small_chip(ub);
+  Problem p = make_problem(c, rng);
+  auto task = make_window(p.spec, p.operands, small);
+  ASSERT_TRUE(task.ok()) << task.status().to_string() << " " << name_of(c.spec);
+  ASSERT_EQ(check_modes(prepare_window, *task, small, p.memory), "") << name_of(c.spec);
+  expect_close(p, c.out, name_of(c.spec));
+}
+
+TEST(Window, PartsOfWindows) {
+  std::mt19937 rng(9);
+  int i = 0;
+  for (const std::int64_t ub : {12 * 1024, 20 * 1024, 32 * 1024})
+    for (int repeat = 0; repeat < 12; ++repeat, ++i) {
+      Case c = square(static_cast<WindowKind>(i % 3), 1 + i % 3, 20 + i % 5, 7 + i % 6, 1 + i % 2, 3 + i % 3);
+      c.spec.include_pad = i % 2 == 0;
+      c.spec.bias = c.spec.kind == WindowKind::Depthwise && i % 4 < 2;
+      if (i % 5 == 0) c.spec.axis[0] = {5, 4, 3, 1, 1, 1, 0};
+      if (i % 7 == 0) {  // dilated, and partial windows behind the end as ceil_mode has them
+        c.spec.axis[1] = {24, 7, 6, 3, 2, 2, 3};
       }
-      EXPECT_GT(fitting, 3);
-      EXPECT_GT(not_fitting, 3);
+      c.in = kStorage[rng() % 3];
+      c.weights = kStorage[rng() % 3];
+      c.tail = static_cast<Tail>(rng() % 3);
+      ASSERT_NO_FATAL_FAILURE(expect_cut_windows(c, rng, ub)) << i;
     }
-  const std::int64_t huge[] = {INT64_MAX, INT64_MAX, INT64_MAX};
-  EXPECT_FALSE(window_fits(huge, huge, false, chip()));
+}
+
+// A row of taps does not fit either.
+TEST(Window, PartsOfRows) {
+  std::mt19937 rng(10);
+  for (const WindowKind kind : {WindowKind::Max, WindowKind::Average, WindowKind::Depthwise}) {
+    Case c = square(kind, 2, 3, 1, 1, 0);
+    c.spec.axis[2] = {700, 470, 250, 1, 1, 9, 10};
+    ASSERT_NO_FATAL_FAILURE(expect_cut_windows(c, rng, 16 * 1024));
+  }
+}
+
+TEST(Window, LargeWindowsOfNetworks) {
+  std::mt19937 rng(11);
+  for (const char* soc : {"Ascend310", "Ascend310P3", "Ascend910B3"}) {
+    Case c = square(WindowKind::Depthwise, 1, 32, 31, 1, 15);
+    c.spec.bias = true;
+    c.soc = soc;
+    c.in = c.weights = c.out = DType::F16;
+    ASSERT_NO_FATAL_FAILURE(expect_windows(c, rng)) << soc;
+    c = {};
+    c.soc = soc;
+    c.spec.kind = WindowKind::Average;
+    c.spec.axis[1] = {50, 6, 45, 1, 1, 0, 0};
+    c.spec.axis[2] = {55, 6, 50, 1, 1, 0, 0};
+    ASSERT_NO_FATAL_FAILURE(expect_windows(c, rng)) << soc;
+    c.spec.kind = WindowKind::Max;
+    ASSERT_NO_FATAL_FAILURE(expect_windows(c, rng)) << soc;
+  }
 }
 
 TEST(Window, CorruptParametersNeverCrash) {
