@@ -8,6 +8,7 @@
 #include "passes/decompose_einsum.h"
 #include "passes/decompose_index.h"
 #include "passes/decompose_norms.h"
+#include "passes/decompose_pools.h"
 #include "passes/decompose_reduce.h"
 #include "passes/decompose_rotary.h"
 #include "passes/node_writer.h"
@@ -125,6 +126,9 @@ constexpr std::array kRules = {
     Rule{"", split_reduced_axes},
     Rule{"GlobalAveragePool", expand_global_pool},
     Rule{"GlobalMaxPool", expand_global_pool},
+    Rule{"GlobalLpPool", expand_global_lp_pool},
+    Rule{"LpPool", expand_lp_pool},
+    Rule{"", expand_integer_max_pool},
     Rule{"BatchNormalization", expand_batch_norm},
     Rule{"Gemm", expand_gemm},
     Rule{"MatMul", expand_vector_matmul},

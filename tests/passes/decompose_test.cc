@@ -48,6 +48,32 @@ TEST(Decompose, GlobalPoolsReduceTheSpatialAxes) {
                      "\"q/GlobalMaxPool\" from \"q\"\n"));
 }
 
+TEST(Decompose, AnLpPoolIsAnAverageOfPowers) {
+  const std::string after =
+      run_pass(decompose_pass(),
+               air("%0 \"x\": f32[1,3,6,7]", "%1",
+                   "  %1 \"y\" = LpPool@18(%0) {ceil_mode=1, kernel_shape=[3,2], strides=[2,2], p=2, "
+                   "pads=[1,0,0,0]} : f32[1,3,3,4] name \"p\" from \"p\"\n"));
+  // Padding up to the end of the last windows.
+  EXPECT_THAT(after, testing::HasSubstr("AveragePool@19("));
+  EXPECT_THAT(after, testing::HasSubstr("count_include_pad=1, dilations=[1,1], kernel_shape=[3,2], "
+                                        "pads=[1,0,0,1], strides=[2,2]"));
+  EXPECT_THAT(after, testing::HasSubstr("Sqrt@17("));
+  EXPECT_THAT(after, testing::Not(testing::HasSubstr("LpPool")));
+}
+
+TEST(Decompose, PoolsThatStay) {
+  for (const char* body : {"  %1 \"y\" = LpPool@18(%0) {kernel_shape=[2]} : f64[1,2,3]\n",
+                           "  %1 \"y\" = GlobalLpPool@2(%0) : f64[1,2,1]\n"})
+    expect_unchanged(decompose_pass(), air("%0 \"x\": f64[1,2,4]", "%1", body));
+  expect_unchanged(
+      decompose_pass(),
+      air("%0 \"x\": u8[1,4,5]", "%9, %10",
+          "  %9 \"y\", %10 \"i\" = MaxPool@12(%0) {kernel_shape=[2]} : u8[1,4,4], i64[1,4,4]\n"));
+  expect_unchanged(decompose_pass(), air("%0 \"x\": f32[1,4,5]", "%9",
+                                         "  %9 \"y\" = MaxPool@12(%0) {kernel_shape=[2]} : f32[1,4,4]\n"));
+}
+
 std::string batch_norm(const std::string& node, const std::string& more_outputs = "") {
   return air("%0 \"x\": f32[1,2,3]", "%9" + more_outputs,
              "  %1 \"s\" = const f32[2] {2.0,1.0}\n"

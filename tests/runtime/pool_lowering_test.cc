@@ -1,0 +1,101 @@
+// Pools and convolutions of every form, whole on the AI Core.
+#include <gmock/gmock.h>
+
+#include "runtime/one_node.h"
+
+namespace atc::runtime {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr double kRounding = 2e-5;
+
+TEST(LowerPool, LargeWindows) {
+  for (const char* op : {"MaxPool", "AveragePool"})
+    OneNode(op, 19)
+        .input(random_values(DType::F32, {1, 3, 48, 55}, 1))
+        .ints("kernel_shape", {45, 50})
+        .ints("pads", {2, 3, 2, 3})
+        .expect_on_ai_core(kRounding);
+}
+
+TEST(LowerPool, AveragesOfEveryForm) {
+  for (const std::int64_t include_pad : {0, 1})
+    for (const std::int64_t ceil_mode : {0, 1})
+      for (const std::int64_t dilation : {1, 2})
+        OneNode("AveragePool", 19)
+            .input(random_values(DType::F32, {2, 5, 13, 12}, 1))
+            .ints("kernel_shape", {3, 2})
+            .ints("strides", {2, 3})
+            .ints("pads", {1, 0, 1, 1})
+            .ints("dilations", {dilation, 1})
+            .attr("ceil_mode", ceil_mode)
+            .attr("count_include_pad", include_pad)
+            .expect_on_ai_core(kRounding);
+}
+
+TEST(LowerPool, DepthwiseConvolutionWithALargeKernel) {
+  OneNode("Conv", 11)
+      .input(random_values(DType::F32, {1, 4, 24, 20}, 1))
+      .constant(random_values(DType::F32, {4, 1, 31, 31}, 2))
+      .ints("pads", {15, 15, 15, 15})
+      .attr("group", std::int64_t{4})
+      .expect_on_ai_core(1e-4);
+}
+
+TEST(LowerPool, LpPoolOfEveryOrder) {
+  for (const std::int64_t p : {1, 2, 3})
+    for (const std::int64_t ceil_mode : {0, 1}) {
+      SCOPED_TRACE(p);
+      OneNode("LpPool", 18)
+          .input(random_values(DType::F32, {2, 3, 14, 11}, 1))
+          .ints("kernel_shape", {3, 2})
+          .ints("strides", {2, 2})
+          .ints("pads", {1, 1, 0, 1})
+          .ints("dilations", {2, 1})
+          .attr("ceil_mode", ceil_mode)
+          .attr("p", p)
+          .expect_on_ai_core(1e-4);
+    }
+}
+
+TEST(LowerPool, LpPoolOfOneAndThreeAxes) {
+  OneNode("LpPool", 11)
+      .input(random_values(DType::F32, {1, 2, 20}, 1))
+      .ints("kernel_shape", {4})
+      .attr("auto_pad", "SAME_UPPER")
+      .expect_on_ai_core(1e-4);
+  OneNode("LpPool", 11)
+      .input(random_values(DType::F32, {1, 2, 5, 6, 7}, 1))
+      .ints("kernel_shape", {2, 3, 2})
+      .expect_on_ai_core(1e-4);
+}
+
+TEST(LowerPool, LpPoolRefusesItsOrder) {
+  OneNode n("LpPool", 11);
+  n.input(random_values(DType::F32, {1, 2, 20}, 1)).ints("kernel_shape", {4}).attr("p", std::int64_t{0});
+  EXPECT_THAT(n.status(), HasSubstr("attribute p must be > 0"));
+}
+
+TEST(LowerPool, GlobalLpPool) {
+  for (const std::int64_t p : {1, 2, 3})
+    OneNode("GlobalLpPool", 2)
+        .input(random_values(DType::F32, {2, 5, 9, 7}, 1))
+        .attr("p", p)
+        .expect_on_ai_core(1e-4);
+}
+
+TEST(LowerPool, MaxPoolOfBytes) {
+  for (const DType dtype : {DType::U8, DType::I8})
+    for (const std::int64_t ceil_mode : {0, 1})
+      OneNode("MaxPool", 12)
+          .input(random_values(dtype, {1, 20, 9, 12}, 1))
+          .ints("kernel_shape", {3, 3})
+          .ints("strides", {2, 2})
+          .ints("pads", {1, 1, 1, 1})
+          .attr("ceil_mode", ceil_mode)
+          .expect_on_ai_core();
+}
+
+}  // namespace
+}  // namespace atc::runtime
