@@ -4,7 +4,7 @@
 #include "ops/epilogue.h"
 #include "ops/families.h"
 
-// atc::Conv and atc::ConvTranspose: inputs X (NC1HWC0), W (constant, FRACTAL_Z with logical dims O, I per
+// atc::Conv and atc::ConvTranspose: inputs X (NC1HWC0), W (FRACTAL_Z with logical dims O, I per
 // group, kernel), then what the epilogue reads (NC1HWC0, or ND of one element). Attributes are those of the
 // ONNX operator with `pads` and `output` explicit; `group` counts groups of whole C0 blocks.
 // Of int8 X and W the accumulator is i32 and `pad_value` what X holds where it is padded (its zero point).

@@ -4,7 +4,7 @@
 #include "ops/epilogue.h"
 #include "ops/families.h"
 
-// atc::MaxPool, atc::AveragePool: input X; atc::DepthwiseConv: inputs X and W (constant [C1, taps, 16]); all
+// atc::MaxPool, atc::AveragePool: input X; atc::DepthwiseConv: inputs X and W ([C1, taps, 16]); all
 // on NC1HWC0, followed by what the epilogue reads.
 namespace atc::ops {
 

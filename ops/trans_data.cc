@@ -1,14 +1,26 @@
+#include "atc/base/check.h"
 #include "atc/base/math.h"
 #include "ops/families.h"
 #include "ops/move.h"
 #include "ops/op.h"
 
 // atc::TransData: the same tensor in another storage format, ND <-> NC1HWC0. Ranks may differ by leading 1s.
+// With `packing` it packs weights that are computed: ND -> FRACTAL_Z of logical dims `shape`, or the rows of
+// a depthwise window (ND). `packing` is {groups, out, in, taps, out_stride, in_stride, group_stride, lanes}:
+// the channels of one group and where they lie in the input, taps one behind the other; element (g, o, i, t)
+// goes to lane i % lanes, column o % 16 of a fractal [lanes][16] at [g][o / 16][i / lanes][t]. What no
+// element fills is zero.
 namespace atc::ops {
 
 namespace {
 
 Status infer_trans_data(InferContext& ctx) {
+  if (ctx.node().attrs.has("packing")) {
+    ir::Shape shape;
+    for (const std::int64_t d : ctx.node().attrs.get_ints("shape")) shape.push_back(ir::Dim::of(d));
+    ctx.set_output(0, ctx.dtype(0), std::move(shape));
+    return {};
+  }
   ctx.set_output(0, ctx.dtype(0), ctx.type(0).shape);
   return {};
 }
@@ -22,8 +34,60 @@ struct Blocks {
 // With one position and whole blocks both formats are the same bytes.
 bool is_view(const Blocks& b) { return b.spatial == 1 && b.rest() == 0; }
 
+/// A run of blocks of channels, all whole or the rest behind them.
+struct BlockRun {
+  std::int64_t first, count, lanes;
+};
+
+std::vector<BlockRun> block_runs(std::int64_t channels, std::int64_t lanes) {
+  std::vector<BlockRun> runs;
+  if (channels >= lanes) runs.push_back({0, channels / lanes, lanes});
+  if (channels % lanes != 0) runs.push_back({channels / lanes, 1, channels % lanes});
+  return runs;
+}
+
+Status lower_packing(LowerContext& ctx) {
+  const ir::Node& n = ctx.node();
+  const Dims p = n.attrs.get_ints("packing");
+  ATC_CHECK(p.size() == 8, "packing has " + std::to_string(p.size()) + " numbers");
+  const std::int64_t groups = p[0], out = p[1], in = p[2], taps = p[3], out_stride = p[4], in_stride = p[5],
+                     group_stride = p[6], lanes = p[7];
+  const std::int64_t fractal = lanes * 16, block = taps * fractal, panel = ceil_div(in, lanes) * block,
+                     group = ceil_div(out, 16) * panel;
+  std::vector<kernels::CopySegment> segments;
+  auto zeros = [&](const Dims& dims, const Dims& strides, std::int64_t offset) {
+    kernels::CopySegment s;
+    s.src = -1;
+    s.dims = dims;
+    s.src_strides = Dims(dims.size(), 0);
+    s.dst_offset = offset;
+    s.dst_strides = strides;
+    segments.push_back(std::move(s));
+  };
+  for (const BlockRun& o : block_runs(out, 16))
+    for (const BlockRun& i : block_runs(in, lanes)) {
+      kernels::CopySegment s;
+      s.dims = {groups, o.count, o.lanes, i.count, i.lanes, taps};
+      s.src_offset = o.first * 16 * out_stride + i.first * lanes * in_stride;
+      s.src_strides = {group_stride, 16 * out_stride, out_stride, lanes * in_stride, in_stride, 1};
+      s.dst_offset = o.first * panel + i.first * block;
+      s.dst_strides = {group, panel, 1, block, 16, fractal};
+      const std::int64_t at = s.dst_offset;
+      segments.push_back(std::move(s));
+      // Columns beside the last outputs, then lanes behind the last inputs.
+      if (o.lanes < 16)
+        zeros({groups, i.count, taps, i.lanes, 16 - o.lanes}, {group, block, fractal, 16, 1}, at + o.lanes);
+      if (i.lanes < lanes)
+        zeros({groups, o.count, taps, lanes - i.lanes, 16}, {group, panel, fractal, 16, 1},
+              at + i.lanes * 16);
+    }
+  return emit_copies(ctx, n.input(0)->type.dtype, std::move(segments),
+                     {ctx.read(n.input(0)), ctx.write(n.output(0))});
+}
+
 Status lower_trans_data(LowerContext& ctx) {
   const ir::Node& n = ctx.node();
+  if (n.attrs.has("packing")) return lower_packing(ctx);
   const ir::Value* x = n.input(0);
   const ir::Value* y = n.output(0);
   const bool to_blocked = y->type.format == ir::Format::NC1HWC0;
@@ -69,6 +133,7 @@ void register_trans_data(Registry& registry) {
   registry.add({.name = "TransData",
                 .domain = "atc",
                 .since = 0,
+                .attrs = {{"packing", AttrKind::Ints}, {"shape", AttrKind::Ints}},
                 .infer = infer_trans_data,
                 .lower = lower_trans_data});
 }

@@ -6,6 +6,7 @@
 #include "kernels/window.h"
 #include "ops/window_geometry.h"
 #include "passes/cube_node.h"
+#include "passes/node_writer.h"
 #include "passes/rewrite.h"
 
 namespace atc::passes {
@@ -22,13 +23,22 @@ bool window_in_range(const ops::WindowGeometry& w) {
          kernels::window_in_range(w.kernel, w.strides, w.dilations, w.pads_end);
 }
 
+/// Weights that are computed are packed by a copy, which leaves groups as they are: each must fill whole
+/// blocks of channels, unless it is one channel of a depthwise window.
+bool packs_at_run_time(const Dims& weight, std::int64_t group, bool transposed, bool depthwise, DType dtype) {
+  if (group == 1 || depthwise) return true;
+  const std::int64_t c0 = ir::c0_of(dtype);
+  const std::int64_t first = weight[0] / group;  // of weight's axis 0, which holds all groups
+  return first % c0 == 0 && weight[1] % c0 == 0 && (transposed || first % 16 == 0);
+}
+
 bool convolution(Graph& g, Node& n) {
   const bool transposed = n.is("ConvTranspose");
   if (!transposed && !n.is("Conv")) return false;
   const Value* x = n.input(0);
   const Value* w = n.input(1);
-  const Value* b = n.input(2);
-  if (!is_cube_dtype(x->type.dtype) || !w->is_constant() || (b != nullptr && !b->is_constant())) return false;
+  Value* b = n.input(2);
+  if (!is_cube_dtype(x->type.dtype)) return false;
   const Dims xd = x->type.dims(), wd = w->type.dims(), out = n.output(0)->type.dims();
   if (xd.size() < 3 || xd.size() > 5) return false;
   const Dims spatial = ops::spatial_dims(*x->type.shape), kernel = ops::spatial_dims(*w->type.shape);
@@ -38,8 +48,15 @@ bool convolution(Graph& g, Node& n) {
   const std::int64_t group = n.attrs.get_int("group", 1);
   const bool depthwise = !transposed && group == xd[1] && wd[0] == group && group > 1;
   if (depthwise && !window_in_range(*geometry)) return false;
+  if (!w->is_constant() && !packs_at_run_time(wd, group, transposed, depthwise, x->type.dtype)) return false;
   std::vector<Value*> inputs = {n.input(0), n.input(1)};
-  Value* bias = b != nullptr ? channel_constant(g, b, xd.size()) : nullptr;
+  Value* bias = nullptr;
+  if (b != nullptr) {
+    Dims by_channel(xd.size(), 1);
+    by_channel[1] = out[1];
+    bias = b->is_constant() ? channel_constant(g, b, xd.size())
+                            : NodeWriter(g, n).reshape(b, by_channel, "bias");
+  }
   if (bias != nullptr) inputs.push_back(bias);
   Node* r = replace_by_cube_node(g, n, depthwise ? "DepthwiseConv" : n.op_type, std::move(inputs), bias);
   set_geometry(*r, *geometry);

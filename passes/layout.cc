@@ -46,7 +46,10 @@ class LayoutChooser {
 
  private:
   void visit(Node& n) {
-    if (n.is_internal("TransData")) return;
+    if (n.is_internal("TransData")) {
+      if (n.attrs.has("packing")) require(n, 0, Format::ND, 0);
+      return;
+    }
     const std::optional<Format> wanted = format_of(n);
     if (!wanted) {
       for (std::size_t i = 0; i < n.inputs().size(); ++i)

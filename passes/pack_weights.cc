@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "atc/base/check.h"
 #include "atc/base/math.h"
 
 namespace atc::passes {
@@ -83,15 +84,33 @@ class Packer {
 
   // Equal weights in equal forms are stored once; a form differs with the number of groups.
   template <class F>
-  void replace(Node& n, Form form, std::int64_t groups, const Dims& logical, ir::Format format, F make) {
-    const Value* w = n.input(1);
-    Value*& packed = packed_[{w, form, groups}];
+  void replace(Node& n, Form form, const WeightView& v, std::int64_t lanes, const Dims& logical,
+               ir::Format format, F make) {
+    Value* w = n.input(1);
+    Value*& packed = packed_[{w, form, v.groups}];
+    if (packed == nullptr && !w->is_constant()) {
+      packed = packing(n, w, v, lanes, logical, format);
+      ++changes_;
+    }
     if (packed == nullptr) {
       packed = graph_.add_constant(w->name(), make(w->constant()), format);
       packed->type = ir::tensor_type(w->type.dtype, logical, format);
       ++changes_;
     }
     n.set_input(1, packed);
+  }
+
+  // Weights that are computed are packed when they are: the same order, by a copy.
+  Value* packing(Node& n, Value* w, const WeightView& v, std::int64_t lanes, const Dims& logical,
+                 ir::Format format) {
+    Node* t = graph_.add_node("TransData", {w}, 1, &n, "atc", 0);
+    t->name = n.name + "/pack_weights";
+    t->sources = n.sources;
+    t->attrs.set("packing",
+                 Dims{v.groups, v.out, v.in, v.taps, v.out_stride, v.in_stride, v.group_stride, lanes});
+    t->attrs.set("shape", logical);
+    t->output(0)->type = ir::tensor_type(w->type.dtype, logical, format);
+    return t->output(0);
   }
 
   void convolution(Node& n) {
@@ -116,12 +135,13 @@ class Packer {
       v.group_stride = v.out * v.out_stride;
     }
     const std::int64_t join = joined_groups(v, lanes_of(w->type.dtype));
+    ATC_CHECK(w->is_constant() || join == 1, "computed weights of groups narrower than a block");
     n.attrs.set("group", v.groups / join);
     Dims logical = d;
     logical[0] = v.groups * v.out;
     logical[1] = v.in * join;
-    replace(n, transposed ? Form::TransposedConv : Form::Conv, v.groups, logical, ir::Format::FRACTAL_Z,
-            [&](const Tensor& t) { return pack_any(t, v, join); });
+    replace(n, transposed ? Form::TransposedConv : Form::Conv, v, lanes_of(w->type.dtype), logical,
+            ir::Format::FRACTAL_Z, [&](const Tensor& t) { return pack_any(t, v, join); });
   }
 
   // Fewest groups to join so that inputs and outputs of a joined group fill C0 blocks; all where none do.
@@ -144,8 +164,8 @@ class Packer {
     v.in_stride = transposed ? 1 : v.out;
     v.out_stride = transposed ? v.in : 1;
     n.attrs.erase("trans_b");
-    replace(n, transposed ? Form::TransposedMatMul : Form::MatMul, 1, {v.out, v.in}, ir::Format::FRACTAL_Z,
-            [&](const Tensor& t) { return pack_any(t, v, 1); });
+    replace(n, transposed ? Form::TransposedMatMul : Form::MatMul, v, lanes_of(b->type.dtype), {v.out, v.in},
+            ir::Format::FRACTAL_Z, [&](const Tensor& t) { return pack_any(t, v, 1); });
   }
 
   void depthwise(Node& n) {
@@ -154,7 +174,10 @@ class Packer {
     if (n.attrs.has("kernel_shape")) return;
     n.attrs.set("kernel_shape", Dims(d.begin() + 2, d.end()));
     const std::int64_t taps = element_count(Dims(d.begin() + 2, d.end())), c1 = ceil_div(d[0], 16);
-    replace(n, Form::Depthwise, d[0], {c1, taps, 16}, ir::Format::ND, [&](const Tensor& t) {
+    WeightView v;
+    v.out = d[0];
+    v.taps = v.out_stride = taps;
+    replace(n, Form::Depthwise, v, 1, {c1, taps, 16}, ir::Format::ND, [&](const Tensor& t) {
       MutableTensor packed(t.dtype, {c1, taps, 16});
       const std::size_t e = static_cast<std::size_t>(bit_width(t.dtype) / 8);
       for (std::int64_t c = 0; c < d[0]; ++c)

@@ -12,7 +12,8 @@ namespace atc::passes {
 ///     atc.DepthwiseConv weight [C, 1, KH, KW]  ->  ND [C1, KH*KW, 16]
 ///
 /// Groups narrower than a C0 block are joined (zeros outside their own channels) until their channels
-/// fill whole blocks; `group` is changed with them.
-Pass pack_weights_pass();  ///< "pack-weights"; changes: constants packed
+/// fill whole blocks; `group` is changed with them. Weights that are not constant take the same form by an
+/// atc.TransData.
+Pass pack_weights_pass();  ///< "pack-weights"; changes: weights packed
 
 }  // namespace atc::passes

@@ -75,6 +75,14 @@ TEST(CubeForm, ATransposedConvolutionIsCroppedByItsPads) {
       testing::AllOf(testing::HasSubstr("pads=[1,1,"), testing::HasSubstr("macs=5400")));
 }
 
+TEST(CubeForm, WeightsAndBiasMayBeComputed) {
+  const std::string after =
+      run_pass(cube_form_pass(), air("%0 \"x\": f32[1,4,5,5], %1 \"w\": f32[6,4,3,3], %2 \"b\": f32[6]", "%9",
+                                     "  %9 \"y\" = Conv@11(%0, %1, %2) : f32[1,6,3,3]\n"));
+  EXPECT_THAT(after, testing::HasSubstr("atc::Conv("));
+  EXPECT_THAT(after, testing::HasSubstr("f32[1,6,1,1]"));
+}
+
 struct Kept {
   const char* name;
   const char* inputs;
@@ -90,10 +98,8 @@ TEST_P(CubeFormKeeps, AsItIs) {
 INSTANTIATE_TEST_SUITE_P(
     Rules, CubeFormKeeps,
     testing::Values(
-        Kept{"weights_not_constant", "%0 \"x\": f32[1,4,5,5], %1 \"w\": f32[6,4,3,3]", "%9",
-             "  %9 \"y\" = Conv@11(%0, %1) : f32[1,6,3,3]\n"},
-        Kept{"bias_not_constant", "%0 \"x\": f32[1,4,5,5], %2 \"b\": f32[6]", "%9",
-             "  %1 \"w\" = const f32[6,4,3,3] splat 0.5\n  %9 \"y\" = Conv@11(%0, %1, %2) : f32[1,6,3,3]\n"},
+        Kept{"computed_weights_of_narrow_groups", "%0 \"x\": f32[1,8,5,5], %1 \"w\": f32[6,4,3,3]", "%9",
+             "  %9 \"y\" = Conv@11(%0, %1) {group=2} : f32[1,6,3,3]\n"},
         Kept{"open_batch", "%0 \"x\": f32[n,4,5,5]", "%9",
              "  %1 \"w\" = const f32[6,4,3,3] splat 0.5\n  %9 \"y\" = Conv@11(%0, %1) : f32[n,6,3,3]\n"},
         Kept{"four_spatial_axes", "%0 \"x\": f32[1,4,2,2,2,2]", "%9",

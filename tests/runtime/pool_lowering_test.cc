@@ -97,5 +97,48 @@ TEST(LowerPool, MaxPoolOfBytes) {
           .expect_on_ai_core();
 }
 
+// Weights and biases that the model takes as inputs.
+TEST(LowerConv, ComputedWeights) {
+  for (const std::int64_t channels : {1, 16, 20, 35})
+    OneNode("Conv", 11)
+        .input(random_values(DType::F32, {2, channels, 9, 8}, 1))
+        .input(random_values(DType::F32, {channels + 3, channels, 3, 2}, 2))
+        .input(random_values(DType::F32, {channels + 3}, 3))
+        .ints("pads", {1, 0, 1, 1})
+        .expect_on_ai_core(1e-4);
+  OneNode("Conv", 11)
+      .input(random_values(DType::F32, {1, 32, 9, 8}, 1))
+      .input(random_values(DType::F32, {64, 16, 3, 3}, 2))
+      .attr("group", std::int64_t{2})
+      .expect_on_ai_core(1e-4);
+  OneNode("Conv", 11)
+      .input(random_values(DType::F32, {1, 18, 9}, 1))
+      .input(random_values(DType::F32, {18, 1, 3}, 2))
+      .attr("group", std::int64_t{18})
+      .expect_on_ai_core(1e-4);
+}
+
+TEST(LowerConv, ComputedWeightsOfNarrowGroups) {
+  OneNode("Conv", 11)
+      .input(random_values(DType::F32, {1, 8, 9}, 1))
+      .input(random_values(DType::F32, {8, 4, 3}, 2))
+      .attr("group", std::int64_t{2})
+      .expect_on_ai_cpu();
+}
+
+TEST(LowerConv, ComputedWeightsOfTransposedConvolutions) {
+  OneNode("ConvTranspose", 11)
+      .input(random_values(DType::F32, {1, 20, 5, 6}, 1))
+      .input(random_values(DType::F32, {20, 7, 3, 3}, 2))
+      .input(random_values(DType::F32, {7}, 3))
+      .ints("strides", {2, 2})
+      .expect_on_ai_core(1e-4);
+  OneNode("ConvTranspose", 11)
+      .input(random_values(DType::F32, {1, 32, 5, 6}, 1))
+      .input(random_values(DType::F32, {32, 16, 2, 2}, 2))
+      .attr("group", std::int64_t{2})
+      .expect_on_ai_core(1e-4);
+}
+
 }  // namespace
 }  // namespace atc::runtime
