@@ -4,9 +4,13 @@
 #include <numeric>
 
 #include "atc/base/math.h"
+#include "plan/memory_search.h"
 
 namespace atc::plan {
 namespace {
+
+// Above this many buffers the search's tables of pairs cost more than it finds.
+constexpr std::size_t kSearchedBuffers = 2000;
 
 bool overlap(const Lifetime& a, const Lifetime& b) { return a.lower < b.upper && b.lower < a.upper; }
 
@@ -45,29 +49,104 @@ std::int64_t most_alive(const std::vector<Lifetime>& buffers) {
   return most;
 }
 
+std::vector<Lifetime> aligned(std::vector<Lifetime> buffers, std::int64_t alignment) {
+  for (Lifetime& b : buffers) b.size = round_up(b.size, alignment);
+  return buffers;
+}
+
+template <class Key>
+MemoryLayout place_by(const std::vector<Lifetime>& buffers, Key key) {
+  std::vector<std::size_t> order(buffers.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return key(buffers[a]) > key(buffers[b]); });
+  return place(buffers, order);
+}
+
+// In double: sizes times lives may leave 64 bits, and only the order counts.
+double area(const Lifetime& b) {
+  return static_cast<double>(b.size) * static_cast<double>(b.upper - b.lower);
+}
+
+MemoryLayout place_by_size(const std::vector<Lifetime>& buffers) {
+  return place_by(buffers, [](const Lifetime& b) { return std::pair(b.size, area(b)); });
+}
+
+// Below `capacity`, within the budget. The searches differ in which problems they find easy, and each either
+// ends soon or hardly ever: many short ones find more than a long one.
+bool search(const PackingProblem& problem, std::int64_t capacity, SearchBudget& budget,
+            std::vector<std::int64_t>& offsets) {
+  struct Rule {
+    decltype(&search_lowest_block) run;
+    const char* order;
+  };
+  constexpr Rule kRules[] = {{search_lowest_section, "Ta"}, {search_lowest_block, "TWA"},
+                             {search_lowest_block, "aw"},   {search_lowest_section, "TWA"},
+                             {search_lowest_block, "Ta"},   {search_lowest_section, "aw"},
+                             {search_lowest_block, "WAT"},  {search_lowest_section, "TAW"}};
+  for (std::int64_t nodes = 1000; !budget.spent(); nodes *= 3)
+    for (const Rule& rule : kRules) {
+      const SearchEnd end =
+          rule.run(problem, rank_blocks(problem, rule.order), capacity, nodes, budget, offsets);
+      if (end != SearchEnd::GaveUp) return end == SearchEnd::Found;
+    }
+  return false;
+}
+
+MemoryLayout layout_of(const PackingProblem& problem, const std::vector<Lifetime>& buffers,
+                       const std::vector<std::int64_t>& offsets) {
+  MemoryLayout out;
+  out.offsets.assign(buffers.size(), 0);
+  for (std::size_t i = 0; i < offsets.size(); ++i) {
+    const std::size_t buffer = problem.blocks[i].buffer;
+    out.offsets[buffer] = offsets[i];
+    out.height = std::max(out.height, offsets[i] + buffers[buffer].size);
+  }
+  return out;
+}
+
 }  // namespace
 
-MemoryLayout plan_memory(const std::vector<Lifetime>& input, std::int64_t alignment) {
-  std::vector<Lifetime> buffers = input;
-  for (Lifetime& b : buffers) b.size = round_up(b.size, alignment);
+MemoryLayout plan_by_size(const std::vector<Lifetime>& input, std::int64_t alignment) {
+  const std::vector<Lifetime> buffers = aligned(input, alignment);
+  MemoryLayout out = place_by_size(buffers);
+  out.lower_bound = most_alive(buffers);
+  return out;
+}
+
+MemoryLayout plan_memory(const std::vector<Lifetime>& input, std::int64_t alignment,
+                         const MemoryEffort& effort) {
+  const std::vector<Lifetime> buffers = aligned(input, alignment);
   const std::int64_t bound = most_alive(buffers);
-  std::vector<std::size_t> order(buffers.size());
-  auto area = [&](std::size_t i) { return buffers[i].size * (buffers[i].upper - buffers[i].lower); };
-  auto by = [&](auto key) {
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return key(a) > key(b); });
-    return place(buffers, order);
-  };
-  MemoryLayout best = by([&](std::size_t i) { return std::pair(buffers[i].size, area(i)); });
-  for (int attempt = 0; attempt < 3 && best.height > bound; ++attempt) {
-    MemoryLayout other =
-        attempt == 0   ? by([&](std::size_t i) { return std::pair(area(i), buffers[i].size); })
-        : attempt == 1 ? by([&](std::size_t i) {
-            return std::pair(buffers[i].upper - buffers[i].lower, buffers[i].size);
-          })
-                       : by([&](std::size_t i) { return std::pair(-buffers[i].lower, buffers[i].size); });
+  const std::int64_t enough = std::max(bound, effort.enough / alignment * alignment);
+  MemoryLayout best = place_by_size(buffers);
+  const auto offer = [&](MemoryLayout other) {
     if (other.height < best.height) best = std::move(other);
+  };
+  if (best.height > enough)
+    offer(place_by(buffers, [](const Lifetime& b) { return std::pair(area(b), b.size); }));
+  if (best.height > enough)
+    offer(place_by(buffers, [](const Lifetime& b) { return std::pair(b.upper - b.lower, b.size); }));
+  if (best.height > enough)
+    offer(place_by(buffers, [](const Lifetime& b) { return std::pair(-b.lower, b.size); }));
+  if (best.height > enough && buffers.size() <= kSearchedBuffers) {
+    const PackingProblem problem = make_problem(buffers);
+    std::vector<std::int64_t> offsets;
+    const auto within = [&](std::int64_t capacity, std::int64_t steps) {
+      SearchBudget budget{steps};
+      if (!search(problem, capacity, budget, offsets)) return false;
+      offer(layout_of(problem, buffers, offsets));
+      return true;
+    };
+    // Half of the effort for what is enough; when that fails, the rest halves the distance to it.
+    std::int64_t low = enough;
+    if (!within(enough, effort.steps / 2)) {
+      constexpr int kHalvings = 6;
+      for (int k = 0; k < kHalvings && best.height - low > alignment; ++k) {
+        const std::int64_t middle = low + (best.height - low) / 2;
+        if (!within(middle, effort.steps / 2 / kHalvings)) low = middle;
+      }
+    }
   }
   best.lower_bound = bound;
   return best;
