@@ -128,6 +128,7 @@ constexpr std::array kRules = {
     Rule{"GlobalMaxPool", expand_global_pool},
     Rule{"GlobalLpPool", expand_global_lp_pool},
     Rule{"LpPool", expand_lp_pool},
+    Rule{"MaxPool", expand_indexed_max_pool},
     Rule{"", expand_integer_max_pool},
     Rule{"BatchNormalization", expand_batch_norm},
     Rule{"Gemm", expand_gemm},

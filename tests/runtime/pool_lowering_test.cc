@@ -1,6 +1,9 @@
 // Pools and convolutions of every form, whole on the AI Core.
 #include <gmock/gmock.h>
 
+#include <cmath>
+#include <limits>
+
 #include "runtime/one_node.h"
 
 namespace atc::runtime {
@@ -41,6 +44,29 @@ TEST(LowerPool, DepthwiseConvolutionWithALargeKernel) {
       .ints("pads", {15, 15, 15, 15})
       .attr("group", std::int64_t{4})
       .expect_on_ai_core(1e-4);
+}
+
+TEST(LowerPool, MaxPoolTellsWhere) {
+  for (const std::int64_t storage_order : {0, 1})
+    for (const std::int64_t ceil_mode : {0, 1})
+      OneNode("MaxPool", 12, 2)
+          .input(random_values(DType::F32, {2, 3, 9, 8}, 1))
+          .ints("kernel_shape", {3, 2})
+          .ints("strides", {2, 1})
+          .ints("pads", {1, 1, 1, 0})
+          .ints("dilations", {1, 2})
+          .attr("ceil_mode", ceil_mode)
+          .attr("storage_order", storage_order)
+          .expect_on_ai_core(0);
+  // Equal values, infinities and NaN: the first of the greatest, and a NaN is greater than all.
+  const double inf = std::numeric_limits<double>::infinity();
+  OneNode("MaxPool", 12, 2)
+      .input(from_doubles(
+          DType::F32, {1, 1, 12},
+          std::vector<double>{1, 1, -inf, -inf, -inf, 2, std::nan(""), 3, std::nan(""), 0, 5, 5}))
+      .ints("kernel_shape", {3})
+      .ints("pads", {1, 1})
+      .expect_on_ai_core(0);
 }
 
 TEST(LowerPool, LpPoolOfEveryOrder) {
