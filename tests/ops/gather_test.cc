@@ -84,6 +84,21 @@ TEST(ScatterElements, InOrderWithReductions) {
   EXPECT_THAT(run("min"), ElementsAre(1, 2, 1));
 }
 
+// What ScatterElements was called in opset 9.
+TEST(Scatter, WritesInOrder) {
+  NodeCase c("Scatter", 9);
+  c.data(f32({2, 2}, {1, 2, 3, 4})).data(i64({1, 2}, {1, 0})).data(f32({1, 2}, {7, 8}));
+  expect_near(c.run_one(), {2, 2}, {1, 8, 7, 4});
+  EXPECT_EQ(NodeCase("Scatter", 9)
+                .typed(DType::F32, Dims{3})
+                .typed(DType::I64, Dims{1})
+                .typed(DType::F32, Dims{1})
+                .attr("axis", 4)
+                .inferred()
+                .find("f32[3]"),
+            std::string::npos);
+}
+
 TEST(ScatterElements, Refusals) {
   auto node = [](int version, const char* reduction) {
     NodeCase c("ScatterElements", version);
