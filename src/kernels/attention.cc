@@ -8,6 +8,7 @@
 #include "atc/base/math.h"
 #include "kernels/attention_check.h"
 #include "kernels/kernel_list.h"
+#include "kernels/task_packing.h"
 
 namespace atc::kernels {
 namespace {
@@ -365,22 +366,15 @@ StatusOr<Task> make_attention_task(const AttentionSpec& spec, std::vector<Operan
   ATC_CHECK(choose_attention_tile(t, bit_width(operands[kAttentionQ].dtype) / 8, chip),
             "no tile of the attention fits " + std::string(chip.name));
   ATC_TRY(check_attention(t, operands));
-  Task task;
-  task.kernel = kAttentionKernel;
+  Task task = pack_task(kAttentionKernel, std::move(operands), t.tiles(), chip.cube_blocks(),
+                        [&](auto& ar) { io_attention(ar, t); });
   task.macs = spec.batch * spec.heads * spec.rows * spec.positions() * (spec.d + spec.dv);
-  task.operands = std::move(operands);
-  ParamWriter w;
-  io_attention(w, t);
-  task.params = w.take();
-  task.block_tiles = split_tiles(t.tiles(), chip.cube_blocks());
   return task;
 }
 
 PrepareResult prepare_attention(const Task& task, const soc::Chip&) {
   AttentionTiling t;
-  ParamReader r(task.params);
-  io_attention(r, t);
-  if (!r.done()) return bad_params(kAttentionKernel, "they are incomplete");
+  ATC_TRY(unpack_params(kAttentionKernel, task, [&](auto& ar) { io_attention(ar, t); }));
   ATC_TRY(check_attention(t, task.operands));
   if (t.spec.mask.kind != Kind::None) t.mask_dtype = task.operands[kAttentionMask].dtype;
   const auto heads = checked_mul(t.spec.batch, t.spec.heads);

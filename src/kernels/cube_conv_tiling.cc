@@ -4,6 +4,7 @@
 
 #include "kernels/kernel_list.h"
 #include "kernels/program_params.h"
+#include "kernels/task_packing.h"
 
 namespace atc::kernels {
 namespace {
@@ -261,9 +262,7 @@ StatusOr<TileProgram> conv_epilogue(const ConvTiling& t, const std::vector<Opera
 }
 
 Status unpack_conv(const Task& task, ConvTiling& t) {
-  ParamReader r(task.params);
-  io_tiling(r, t);
-  if (!r.done()) return bad_params(kName, "they are incomplete");
+  ATC_TRY(unpack_params(kName, task, [&](auto& ar) { io_tiling(ar, t); }));
   const ConvSpec& s = t.spec;
   if (task.operands.size() != s.epilogue_operands.size() + 2) return bad_params(kName, "operand count");
   const DType dtype = task.operands[0].dtype;
@@ -330,14 +329,8 @@ StatusOr<Task> make_conv_task(const ConvSpec& spec, std::vector<Operand> operand
     return Status::error("E10055",
                          "The operation is not supported: no tile of the convolution fits the buffers of " +
                              std::string(chip.name));
-  Task task;
-  task.kernel = kName;
-  task.operands = std::move(operands);
-  ParamWriter w;
-  io_tiling(w, t);
-  task.params = w.take();
-  task.block_tiles = split_tiles(t.tiles(), chip.cube_blocks());
-  return task;
+  return pack_task(kName, std::move(operands), t.tiles(), chip.cube_blocks(),
+                   [&](auto& ar) { io_tiling(ar, t); });
 }
 
 }  // namespace atc::kernels

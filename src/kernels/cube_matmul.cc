@@ -5,6 +5,7 @@
 #include "kernels/cube_tiling.h"
 #include "kernels/kernel_list.h"
 #include "kernels/program_params.h"
+#include "kernels/task_packing.h"
 
 namespace atc::kernels {
 namespace {
@@ -235,21 +236,13 @@ StatusOr<Task> make_matmul_task(const MatMulSpec& spec, std::vector<Operand> ope
   const int e = bit_width(operands[0].dtype) / 8;
   ATC_CHECK(choose_tile(t, epilogue, e, chip),
             "no tile of the matrix product fits " + std::string(chip.name));
-  Task task;
-  task.kernel = kName;
-  task.operands = std::move(operands);
-  ParamWriter w;
-  io_tiling(w, t);
-  task.params = w.take();
-  task.block_tiles = split_tiles(t.batches() * t.m_tiles() * t.n_tiles(), chip.cube_blocks());
-  return task;
+  return pack_task(kName, std::move(operands), t.batches() * t.m_tiles() * t.n_tiles(), chip.cube_blocks(),
+                   [&](auto& ar) { io_tiling(ar, t); });
 }
 
 PrepareResult prepare_cube_matmul(const Task& task, const soc::Chip&) {
   MatMulTiling t;
-  ParamReader r(task.params);
-  io_tiling(r, t);
-  if (!r.done()) return bad_params(kName, "they are incomplete");
+  ATC_TRY(unpack_params(kName, task, [&](auto& ar) { io_tiling(ar, t); }));
   if (task.operands.size() != t.spec.epilogue_operands.size() + 2) return bad_params(kName, "operand count");
   const DType dtype = task.operands[0].dtype;
   ATC_TRY(check_cube_operands(task, t.spec.epilogue, kName));

@@ -6,6 +6,7 @@
 #include "kernels/access.h"
 #include "kernels/kernel_list.h"
 #include "kernels/program_params.h"
+#include "kernels/task_packing.h"
 
 namespace atc::kernels {
 namespace {
@@ -158,21 +159,13 @@ StatusOr<Task> make_scan(const ScanSpec& spec, std::vector<Operand> operands, co
   t.spec = spec;
   ATC_TRY(check_tiling(t, operands));
   if (!t.empty()) choose_tiles(t, chip);
-  Task task;
-  task.kernel = kName;
-  task.operands = std::move(operands);
-  ParamWriter w;
-  io_tiling(w, t);
-  task.params = w.take();
-  task.block_tiles = split_tiles(t.empty() ? 0 : t.tiles(), chip.vector_blocks());
-  return task;
+  return pack_task(kName, std::move(operands), t.empty() ? 0 : t.tiles(), chip.vector_blocks(),
+                   [&](auto& ar) { io_tiling(ar, t); });
 }
 
 PrepareResult prepare_scan(const Task& task, const soc::Chip&) {
   ScanTiling t;
-  ParamReader r(task.params);
-  io_tiling(r, t);
-  if (!r.done()) return bad_params(kName, "they are incomplete");
+  ATC_TRY(unpack_params(kName, task, [&](auto& ar) { io_tiling(ar, t); }));
   ATC_TRY(check_tiling(t, task.operands));
   ATC_TRY(check_blocks(task, t.empty() ? 0 : t.tiles()));
   return std::unique_ptr<PreparedKernel>(new Scan(t, task.operands[0].dtype));

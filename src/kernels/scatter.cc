@@ -6,6 +6,7 @@
 #include "kernels/access.h"
 #include "kernels/kernel_list.h"
 #include "kernels/program_params.h"
+#include "kernels/task_packing.h"
 
 namespace atc::kernels {
 namespace {
@@ -221,21 +222,13 @@ StatusOr<Task> make_scatter(const ScatterSpec& spec, std::vector<Operand> operan
   t.spec = spec;
   ATC_TRY(check_tiling(t, operands));
   if (!t.empty()) choose_tiles(t, elements_of(operands[0].dtype, spec.op), operands[1].dtype, chip);
-  Task task;
-  task.kernel = kName;
-  task.operands = std::move(operands);
-  ParamWriter w;
-  io_tiling(w, t);
-  task.params = w.take();
-  task.block_tiles = split_tiles(t.empty() ? 0 : t.tiles(), chip.vector_blocks());
-  return task;
+  return pack_task(kName, std::move(operands), t.empty() ? 0 : t.tiles(), chip.vector_blocks(),
+                   [&](auto& ar) { io_tiling(ar, t); });
 }
 
 PrepareResult prepare_scatter(const Task& task, const soc::Chip&) {
   ScatterTiling t;
-  ParamReader r(task.params);
-  io_tiling(r, t);
-  if (!r.done()) return bad_params(kName, "they are incomplete");
+  ATC_TRY(unpack_params(kName, task, [&](auto& ar) { io_tiling(ar, t); }));
   ATC_TRY(check_tiling(t, task.operands));
   ATC_TRY(check_blocks(task, t.empty() ? 0 : t.tiles()));
   return std::unique_ptr<PreparedKernel>(

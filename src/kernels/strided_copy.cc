@@ -8,6 +8,7 @@
 #include "kernels/copy_tiling.h"
 #include "kernels/kernel_list.h"
 #include "kernels/program_params.h"
+#include "kernels/task_packing.h"
 
 namespace atc::kernels {
 namespace {
@@ -237,21 +238,13 @@ StatusOr<Task> make_strided_copy(const CopySpec& spec, std::vector<Operand> oper
   }
 
   ATC_ASSIGN(const std::int64_t tiles, check_tiling(t, operands));
-  Task task;
-  task.kernel = kName;
-  task.operands = std::move(operands);
-  ParamWriter w;
-  io_tiling(w, t);
-  task.params = w.take();
-  task.block_tiles = split_tiles(tiles, chip.vector_blocks());
-  return task;
+  return pack_task(kName, std::move(operands), tiles, chip.vector_blocks(),
+                   [&](auto& ar) { io_tiling(ar, t); });
 }
 
 PrepareResult prepare_strided_copy(const Task& task, const soc::Chip&) {
   CopyTiling t;
-  ParamReader r(task.params);
-  io_tiling(r, t);
-  if (!r.done()) return bad_params(kName, "they are incomplete");
+  ATC_TRY(unpack_params(kName, task, [&](auto& ar) { io_tiling(ar, t); }));
   ATC_ASSIGN(const std::int64_t tiles, check_tiling(t, task.operands));
   ATC_TRY(check_blocks(task, tiles));
   for (const Operand& o : task.operands)

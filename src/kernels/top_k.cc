@@ -6,6 +6,7 @@
 #include "kernels/access.h"
 #include "kernels/kernel_list.h"
 #include "kernels/program_params.h"
+#include "kernels/task_packing.h"
 
 namespace atc::kernels {
 namespace {
@@ -188,21 +189,13 @@ StatusOr<Task> make_top_k(const TopKSpec& spec, std::vector<Operand> operands, c
   t.spec = spec;
   ATC_TRY(check_tiling(t, operands));
   choose_tiles(t, chip);
-  Task task;
-  task.kernel = kName;
-  task.operands = std::move(operands);
-  ParamWriter w;
-  io_tiling(w, t);
-  task.params = w.take();
-  task.block_tiles = split_tiles(t.tiles(), chip.vector_blocks());
-  return task;
+  return pack_task(kName, std::move(operands), t.tiles(), chip.vector_blocks(),
+                   [&](auto& ar) { io_tiling(ar, t); });
 }
 
 PrepareResult prepare_top_k(const Task& task, const soc::Chip&) {
   TopKTiling t;
-  ParamReader r(task.params);
-  io_tiling(r, t);
-  if (!r.done()) return bad_params(kName, "they are incomplete");
+  ATC_TRY(unpack_params(kName, task, [&](auto& ar) { io_tiling(ar, t); }));
   ATC_TRY(check_tiling(t, task.operands));
   ATC_TRY(check_blocks(task, t.tiles()));
   return std::unique_ptr<PreparedKernel>(new TopK(t, task.operands[0].dtype, task.operands.back().dtype));

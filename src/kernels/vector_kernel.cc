@@ -4,6 +4,7 @@
 #include "atc/base/math.h"
 #include "kernels/kernel_list.h"
 #include "kernels/program_params.h"
+#include "kernels/task_packing.h"
 #include "kernels/tile_program.h"
 
 namespace atc::kernels {
@@ -223,22 +224,14 @@ StatusOr<Task> make_vector_task(const VectorProgram& program, const VectorSpace&
   ATC_ASSIGN(TileProgram tile_program, tile_program_of(t, operands));
   choose_tiles(t, tile_program, chip);
 
-  Task task;
-  task.kernel = "vector_program";
-  task.operands = std::move(operands);
-  ParamWriter w;
-  io_tiling(w, t);
-  task.params = w.take();
-  task.block_tiles = split_tiles(t.tiles(), chip.vector_blocks());
-  return task;
+  return pack_task("vector_program", std::move(operands), t.tiles(), chip.vector_blocks(),
+                   [&](auto& ar) { io_tiling(ar, t); });
 }
 
 PrepareResult prepare_vector_program(const Task& task, const soc::Chip&) {
   constexpr std::string_view kName = "vector_program";
   VectorTiling t;
-  ParamReader r(task.params);
-  io_tiling(r, t);
-  if (!r.done()) return bad_params(kName, "they are incomplete");
+  ATC_TRY(unpack_params(kName, task, [&](auto& ar) { io_tiling(ar, t); }));
   if (t.mode < 0 || t.mode > 2) return bad_params(kName, "unknown reduction mode");
   if (t.address.size() != task.operands.size()) return bad_params(kName, "operand count");
   std::int64_t tiles = 1;

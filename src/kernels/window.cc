@@ -5,6 +5,7 @@
 #include "atc/base/check.h"
 #include "kernels/kernel_list.h"
 #include "kernels/program_params.h"
+#include "kernels/task_packing.h"
 #include "kernels/window_tiling.h"
 
 namespace atc::kernels {
@@ -210,13 +211,8 @@ StatusOr<Task> make_window(const WindowSpec& spec, std::vector<Operand> operands
       return bad_params(kName, "the program leaves no room for a window in the Unified Buffer of " +
                                    std::string(chip.name));
   }
-  Task task;
-  task.kernel = kName;
-  task.operands = std::move(operands);
-  ParamWriter w;
-  io_tiling(w, t);
-  task.params = w.take();
-  task.block_tiles = split_tiles(t.empty() ? 0 : t.tiles(), chip.vector_blocks());
+  Task task = pack_task(kName, std::move(operands), t.empty() ? 0 : t.tiles(), chip.vector_blocks(),
+                        [&](auto& ar) { io_tiling(ar, t); });
   if (spec.kind == WindowKind::Depthwise) {
     task.macs = spec.batch * spec.c1 * 16;
     for (const WindowExtent& x : spec.axis) task.macs *= x.out * x.kernel;

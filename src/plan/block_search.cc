@@ -1,37 +1,17 @@
 #include <algorithm>
-#include <limits>
 
-#include "plan/memory_search.h"
+#include "plan/packing_search.h"
 
 namespace atc::plan {
 namespace {
 
-constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
-
-class BlockSearch {
+class BlockSearch : private PackingSearch {
  public:
-  BlockSearch(const PackingProblem& problem, const std::vector<std::size_t>& rank, std::int64_t capacity,
-              std::int64_t nodes, SearchBudget& budget, std::vector<std::int64_t>& offsets)
-      : problem_(problem),
-        rank_(rank),
-        capacity_(capacity),
-        nodes_(nodes),
-        budget_(budget),
-        offsets_(offsets),
-        floor_(problem.sections, 0),
-        left_(problem.live),
-        lowest_(problem.sections, kNone),
-        least_(problem.blocks.size(), 0) {}
+  using PackingSearch::PackingSearch;
 
-  SearchEnd run() {
-    std::vector<std::size_t> all(problem_.blocks.size());
-    for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
-    if (solve(all, 0)) return SearchEnd::Found;
-    return gave_up_ ? SearchEnd::GaveUp : SearchEnd::Impossible;
-  }
+  SearchEnd run() { return end(solve(all_blocks(), 0)); }
 
  private:
-  using Block = PackingProblem::Block;
   struct Change {
     std::vector<std::int64_t>* of;
     std::size_t index;
@@ -85,10 +65,7 @@ class BlockSearch {
 
   bool solve(const std::vector<std::size_t>& blocks, std::int64_t from) {
     if (blocks.empty()) return true;
-    if (--nodes_ < 0 || budget_.spent()) {
-      gave_up_ = true;
-      return false;
-    }
+    if (!enter()) return false;
     const std::size_t mark = trail_.size();
     if (propagate(blocks, from)) {
       const auto parts = split_in_time(problem_, blocks);
@@ -115,32 +92,17 @@ class BlockSearch {
       const std::size_t mark = trail_.size();
       const std::int64_t at = least_[i];
       place(i);
-      std::vector<std::size_t> rest;
-      rest.reserve(blocks.size() - 1);
-      for (const std::size_t x : blocks)
-        if (x != i) rest.push_back(x);
       const Block& b = problem_.blocks[i];
       bool fits = true;
       for (std::size_t s = b.first; s < b.last; ++s) fits = fits && floor_[s] <= capacity_ - left_[s];
-      if (fits && solve(rest, at)) return true;
+      if (fits && solve(without(blocks, i), at)) return true;
       undo(mark);
-      if (gave_up_) return false;
+      if (gave_up()) return false;
     }
     return false;
   }
 
-  const PackingProblem& problem_;
-  const std::vector<std::size_t>& rank_;
-  const std::int64_t capacity_;
-  std::int64_t nodes_;
-  SearchBudget& budget_;
-  std::vector<std::int64_t>& offsets_;
-  std::vector<std::int64_t> floor_;   // of each section: nothing more lies below
-  std::vector<std::int64_t> left_;    // of each section: bytes not placed yet
-  std::vector<std::int64_t> lowest_;  // scratch of propagate()
-  std::vector<std::int64_t> least_;   // of each block: its least offset
   std::vector<Change> trail_;
-  bool gave_up_ = false;
 };
 
 }  // namespace
@@ -148,7 +110,6 @@ class BlockSearch {
 SearchEnd search_lowest_block(const PackingProblem& problem, const std::vector<std::size_t>& rank,
                               std::int64_t capacity, std::int64_t nodes, SearchBudget& budget,
                               std::vector<std::int64_t>& offsets) {
-  offsets.assign(problem.blocks.size(), 0);
   return BlockSearch(problem, rank, capacity, nodes, budget, offsets).run();
 }
 

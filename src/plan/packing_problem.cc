@@ -46,6 +46,13 @@ PackingProblem make_problem(const std::vector<Lifetime>& buffers) {
   }
   for (PackingProblem::Block& b : out.blocks)
     for (std::size_t s = b.first; s < b.last; ++s) b.crowd = std::max(b.crowd, out.live[s]);
+  out.neighbours.resize(out.blocks.size());
+  for (std::size_t i = 0; i < out.blocks.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (out.blocks[i].first < out.blocks[j].last && out.blocks[j].first < out.blocks[i].last) {
+        out.neighbours[i].push_back(j);
+        out.neighbours[j].push_back(i);
+      }
   return out;
 }
 

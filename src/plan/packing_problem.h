@@ -21,7 +21,8 @@ struct PackingProblem {
   };
   std::vector<Block> blocks;
   std::size_t sections = 0;
-  std::vector<std::int64_t> live;  ///< bytes alive, one a section
+  std::vector<std::int64_t> live;                    ///< bytes alive, one a section
+  std::vector<std::vector<std::size_t>> neighbours;  ///< of each block: those that share a section with it
 };
 
 /// Buffers of no bytes or no life are left out: any offset does for them.

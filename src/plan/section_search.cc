@@ -1,50 +1,25 @@
 #include <algorithm>
-#include <limits>
 #include <tuple>
 
-#include "plan/memory_search.h"
+#include "plan/packing_search.h"
 
 namespace atc::plan {
 namespace {
 
-constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
-
-class SectionSearch {
+class SectionSearch : private PackingSearch {
  public:
   SectionSearch(const PackingProblem& problem, const std::vector<std::size_t>& rank, std::int64_t capacity,
                 std::int64_t nodes, SearchBudget& budget, std::vector<std::int64_t>& offsets)
-      : problem_(problem),
-        rank_(rank),
-        capacity_(capacity),
-        nodes_(nodes),
-        budget_(budget),
-        offsets_(offsets),
-        floor_(problem.sections, 0),
-        left_(problem.live),
-        lowest_(problem.sections, kNone),
+      : PackingSearch(problem, rank, capacity, nodes, budget, offsets),
         top_(problem.sections, kNone),
         candidates_(problem.sections, 0),
         rest_(problem.blocks.size(), 0),
-        least_(problem.blocks.size(), 0),
         ready_(problem.blocks.size(), 0),
-        placed_(problem.blocks.size(), 0),
-        neighbours_(problem.blocks.size()) {
-    for (std::size_t i = 0; i < problem.blocks.size(); ++i)
-      for (std::size_t j = 0; j < problem.blocks.size(); ++j)
-        if (i != j && problem.blocks[i].first < problem.blocks[j].last &&
-            problem.blocks[j].first < problem.blocks[i].last)
-          neighbours_[i].push_back(j);
-  }
+        placed_(problem.blocks.size(), 0) {}
 
-  SearchEnd run() {
-    std::vector<std::size_t> all(problem_.blocks.size());
-    for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
-    if (solve(all)) return SearchEnd::Found;
-    return gave_up_ ? SearchEnd::GaveUp : SearchEnd::Impossible;
-  }
+  SearchEnd run() { return end(solve(all_blocks())); }
 
  private:
-  using Block = PackingProblem::Block;
   struct Span {
     std::size_t first, last;
   };
@@ -125,7 +100,7 @@ class SectionSearch {
       left_[s] -= b.size;
       floor_[s] = at + b.size;
     }
-    for (const std::size_t x : neighbours_[i])
+    for (const std::size_t x : problem_.neighbours[i])
       if (placed_[x] == 0 && rest_[x] < at + b.size) keep_rest(x, at + b.size);
   }
 
@@ -142,10 +117,7 @@ class SectionSearch {
 
   bool solve(const std::vector<std::size_t>& blocks) {
     if (blocks.empty()) return true;
-    if (--nodes_ < 0 || budget_.spent()) {
-      gave_up_ = true;
-      return false;
-    }
+    if (!enter()) return false;
     const Span range = span(blocks);
     const std::vector<std::int64_t> floors(floor_.begin() + static_cast<std::ptrdiff_t>(range.first),
                                            floor_.begin() + static_cast<std::ptrdiff_t>(range.last));
@@ -194,14 +166,10 @@ class SectionSearch {
     for (const std::size_t i : next) {
       const std::size_t mark = trail_.size();
       place(i, at);
-      std::vector<std::size_t> rest;
-      rest.reserve(blocks.size() - 1);
-      for (const std::size_t x : blocks)
-        if (x != i) rest.push_back(x);
-      if (solve(rest)) return true;
+      if (solve(without(blocks, i))) return true;
       take_back({i}, mark);
       restore();
-      if (gave_up_) return false;
+      if (gave_up()) return false;
     }
     if (at >= capacity_ - left_[section]) return false;
     floor_[section] = at + 1;  // propagate() raises it to the next place of a block
@@ -210,24 +178,12 @@ class SectionSearch {
     return false;
   }
 
-  const PackingProblem& problem_;
-  const std::vector<std::size_t>& rank_;
-  const std::int64_t capacity_;
-  std::int64_t nodes_;
-  SearchBudget& budget_;
-  std::vector<std::int64_t>& offsets_;
-  std::vector<std::int64_t> floor_;   // of each section: nothing more lies below
-  std::vector<std::int64_t> left_;    // of each section: bytes not placed yet
-  std::vector<std::int64_t> lowest_;  // scratch of propagate(): least offset of a section's blocks
-  std::vector<std::int64_t> top_;     // scratch of propagate(): least end of a section's blocks
+  std::vector<std::int64_t> top_;  // scratch of propagate(): least end of a section's blocks
   std::vector<std::int64_t> candidates_;
-  std::vector<std::int64_t> rest_;   // of each block: the top of the placed blocks that it meets
-  std::vector<std::int64_t> least_;  // of each block: its least offset
-  std::vector<char> ready_;          // of each block: it can be placed at least_ now
+  std::vector<std::int64_t> rest_;  // of each block: the top of the placed blocks that it meets
+  std::vector<char> ready_;         // of each block: it can be placed at least_ now
   std::vector<char> placed_;
-  std::vector<std::vector<std::size_t>> neighbours_;
   std::vector<std::pair<std::size_t, std::int64_t>> trail_;  // old values of rest_
-  bool gave_up_ = false;
 };
 
 }  // namespace
@@ -235,7 +191,6 @@ class SectionSearch {
 SearchEnd search_lowest_section(const PackingProblem& problem, const std::vector<std::size_t>& rank,
                                 std::int64_t capacity, std::int64_t nodes, SearchBudget& budget,
                                 std::vector<std::int64_t>& offsets) {
-  offsets.assign(problem.blocks.size(), 0);
   return SectionSearch(problem, rank, capacity, nodes, budget, offsets).run();
 }
 
