@@ -89,6 +89,33 @@ void place_rows(const RowMap& map, const Reach& reach, const T* base, const T* o
     *p = p[-block] == outside ? outside : p[-block] + map.k1_stride;
 }
 
+/// For each step of the reduction, k1 by k1: how much of the last dimension a tile takes, `k_of(lanes)`, and
+/// where its fractal of B begins.
+template <class F>
+void list_steps(const RowMap& map, int lanes, F k_of, std::vector<std::uint8_t>& k,
+                std::vector<std::int64_t>& b_offset) {
+  const int taps = map.taps();
+  k.resize(static_cast<std::size_t>(map.k1) * static_cast<std::size_t>(taps));
+  b_offset.resize(k.size());
+  std::size_t s = 0;
+  for (int k1 = 0; k1 < map.k1; ++k1)
+    for (int t = 0; t < taps; ++t, ++s) {
+      k[s] = static_cast<std::uint8_t>(k_of(k1 + 1 == map.k1 ? map.k_last : lanes));
+      b_offset[s] = (k1 * map.b_k1_stride + map.b_tap[static_cast<std::size_t>(t)]) * lanes * 16;
+    }
+}
+
+/// Even groups: 49 rows are 4 groups of 6 and 5 of 5, not 8 of 6 and a slow single row.
+template <class F>
+void for_row_groups(int rows, F f) {
+  const int groups = static_cast<int>(ceil_div(rows, kTileRows));
+  for (int g = 0, first = 0; g < groups; ++g) {
+    const int end = static_cast<int>(std::int64_t{rows} * (g + 1) / groups);
+    f(first, end - first);
+    first = end;
+  }
+}
+
 }  // namespace
 
 const CubeTable& cube_table() {
@@ -114,17 +141,10 @@ void Core::l1_product(Buffer& l0c, CubeBuffers& l0, const CubeTile& a, const Row
 
 void Core::fast_product(Buffer& l0c, const CubeTile& a, const RowMap& map, const CubeTile& b, int panels,
                         bool accumulate, AccLayout layout) {
-  const int taps = map.taps();
-  const int steps = map.k1 * taps;
+  const int steps = map.k1 * map.taps();
   const int m = map.rows();
-  step_k_.resize(static_cast<std::size_t>(steps));
-  step_b_.resize(static_cast<std::size_t>(steps));
-  for (int k1 = 0, s = 0; k1 < map.k1; ++k1)
-    for (int t = 0; t < taps; ++t, ++s) {
-      step_k_[static_cast<std::size_t>(s)] = static_cast<std::uint8_t>(k1 + 1 == map.k1 ? map.k_last : 16);
-      step_b_[static_cast<std::size_t>(s)] =
-          (k1 * map.b_k1_stride + map.b_tap[static_cast<std::size_t>(t)]) * 256;
-    }
+  list_steps(
+      map, 16, [](int lanes) { return lanes; }, step_k_, step_b_);
   row_pointers_.resize(static_cast<std::size_t>(steps) * kTileRows);
 
   const float* base = reinterpret_cast<const float*>(a.data);
@@ -138,12 +158,8 @@ void Core::fast_product(Buffer& l0c, const CubeTile& a, const RowMap& map, const
   args.steps = steps;
   args.accumulate = accumulate;
 
-  // Even groups: 49 rows are 4 groups of 6 and 5 of 5, not 8 of 6 and a slow single row.
   const Reach reach = reach_of(map);
-  const int groups = static_cast<int>(ceil_div(m, kTileRows));
-  for (int g = 0, r0 = 0; g < groups; ++g) {
-    const int r1 = static_cast<int>(std::int64_t{m} * (g + 1) / groups);
-    const int count = r1 - r0;
+  for_row_groups(m, [&](int r0, int count) {
     place_rows(map, reach, base, kZeros, r0, count, row_pointers_.data());
     int panel = 0;
     if (count <= 2 && layout != AccLayout::Pairs) {
@@ -165,25 +181,17 @@ void Core::fast_product(Buffer& l0c, const CubeTile& a, const RowMap& map, const
       args.c_row_stride = place.pitch;
       table.tile[count](args);
     }
-    r0 = r1;
-  }
+  });
 }
 
 void Core::fast_product_int8(Buffer& l0c, const CubeTile& a, const RowMap& map, const CubeTile& b, int panels,
                              bool accumulate, AccLayout layout) {
   constexpr int kLanes = cube_lanes(DType::I8);
-  const int taps = map.taps();
-  const int steps = map.k1 * taps;
+  const int steps = map.k1 * map.taps();
   const int m = map.rows();
-  step_k_.resize(static_cast<std::size_t>(steps));
-  step_b_.resize(static_cast<std::size_t>(steps));
-  for (int k1 = 0, s = 0; k1 < map.k1; ++k1)
-    for (int t = 0; t < taps; ++t, ++s) {
-      const int valid = k1 + 1 == map.k1 ? map.k_last : kLanes;
-      step_k_[static_cast<std::size_t>(s)] = static_cast<std::uint8_t>((valid + 1) / 2);
-      step_b_[static_cast<std::size_t>(s)] =
-          (k1 * map.b_k1_stride + map.b_tap[static_cast<std::size_t>(t)]) * kLanes * 16;
-    }
+  // Two of the int8 lanes at a time.
+  list_steps(
+      map, kLanes, [](int lanes) { return (lanes + 1) / 2; }, step_k_, step_b_);
   int8_row_pointers_.resize(static_cast<std::size_t>(steps) * kTileRows);
   std::array<std::int16_t, kLanes> padding;
   padding.fill(static_cast<std::int16_t>(map.pad));
@@ -199,10 +207,7 @@ void Core::fast_product_int8(Buffer& l0c, const CubeTile& a, const RowMap& map, 
   args.accumulate = accumulate;
 
   const Reach reach = reach_of(map);
-  const int groups = static_cast<int>(ceil_div(m, kTileRows));
-  for (int g = 0, r0 = 0; g < groups; ++g) {
-    const int r1 = static_cast<int>(std::int64_t{m} * (g + 1) / groups);
-    const int count = r1 - r0;
+  for_row_groups(m, [&](int r0, int count) {
     place_rows(map, reach, base, padding.data(), r0, count, int8_row_pointers_.data());
     for (int panel = 0; panel < panels; ++panel) {
       const PanelPlace place = panel_place(layout, m, panel, panels);
@@ -211,8 +216,7 @@ void Core::fast_product_int8(Buffer& l0c, const CubeTile& a, const RowMap& map, 
       args.c_row_stride = place.pitch;
       table.int8_tile[count](args);
     }
-    r0 = r1;
-  }
+  });
 }
 
 void Core::fixpipe(Buffer& ub, Buffer& l0c, int m, int row0, int rows, int panel, int panels,

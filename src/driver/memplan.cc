@@ -7,8 +7,7 @@
 
 #include "atc/base/file.h"
 #include "driver/memory_csv.h"
-#include "driver/process.h"
-#include "driver/tool_error.h"
+#include "driver/tool_command.h"
 
 namespace atc::driver {
 namespace {
@@ -60,7 +59,6 @@ StatusOr<bool> solve(const Options& options) {
 }  // namespace
 
 int memplan_main(int argc, char** argv) {
-  report_file_size_limit();
   CLI::App app("Places buffers of known lifetimes in one arena, as the compiler does.", "memplan");
   Options options;
   app.add_option("--input", options.input, "CSV file: id,lower,upper,size")->required();
@@ -68,21 +66,10 @@ int memplan_main(int argc, char** argv) {
       ->check(CLI::PositiveNumber);
   app.add_option("--output", options.output, "CSV file for the problem with its offsets");
   app.add_flag("--json", options.json, "Print one JSON object");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    std::fputs(app.help().c_str(), stdout);
-    return 0;
-  } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "memplan: error: %s\n  Run memplan --help for the options.\n", error.what());
-    return 1;
-  }
-  const StatusOr<bool> fits = solve(options);
-  if (!fits.ok()) {
-    std::fputs(tool_error_text("memplan", fits.status()).c_str(), stderr);
-    return 1;
-  }
-  return *fits ? 0 : 1;
+  return run_tool(app, argc, argv, 1, [&]() -> StatusOr<int> {
+    ATC_ASSIGN(const bool fits, solve(options));
+    return fits ? 0 : 1;
+  });
 }
 
 }  // namespace atc::driver

@@ -3,9 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "atc/base/check.h"
 #include "atc/base/file.h"
-#include "driver/tool_error.h"
+#include "driver/tool_command.h"
 #include "om/reader.h"
 #include "report/diff.h"
 #include "runtime/simulate.h"
@@ -121,28 +120,7 @@ int omdiff_main(int argc, char** argv) {
   CLI::App app("Tells what changed between two compiled models, or two reports on them.", "omdiff");
   Options options;
   declare(app, options);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    std::fputs(app.help().c_str(), stdout);
-    return 0;
-  } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "omdiff: error: %s\n  Run omdiff --help for the options.\n", error.what());
-    return 2;
-  }
-  const auto guarded = [&]() -> StatusOr<int> {
-    try {
-      return run(options);
-    } catch (const InternalError& bug) {
-      return Status::error("E19999", bug.what());
-    } catch (const std::bad_alloc&) {
-      return Status::error("E10059", "not enough memory");
-    }
-  };
-  const StatusOr<int> code = guarded();
-  if (code.ok()) return *code;
-  std::fputs(tool_error_text("omdiff", code.status()).c_str(), stderr);
-  return 2;
+  return run_tool(app, argc, argv, 2, [&] { return run(options); });
 }
 
 }  // namespace atc::driver

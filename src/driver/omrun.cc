@@ -6,14 +6,11 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <new>
 
-#include "atc/base/check.h"
 #include "atc/base/file.h"
 #include "atc/base/strings.h"
-#include "driver/process.h"
 #include "driver/run_report.h"
-#include "driver/tool_error.h"
+#include "driver/tool_command.h"
 #include "om/reader.h"
 #include "runtime/random_input.h"
 #include "runtime/session.h"
@@ -180,16 +177,6 @@ StatusOr<RunReport> run(const Options& options) {
   return report;
 }
 
-StatusOr<RunReport> guarded_run(const Options& options) {
-  try {
-    return run(options);
-  } catch (const InternalError& bug) {
-    return Status::error("E19999", bug.what());
-  } catch (const std::bad_alloc&) {
-    return Status::error("E10059", "not enough memory to run the model");
-  }
-}
-
 void declare(CLI::App& app, Options& o) {
   app.add_option("--model", o.model, "The .om file to run")->required();
   app.add_option(
@@ -216,26 +203,14 @@ void declare(CLI::App& app, Options& o) {
 }  // namespace
 
 int omrun_main(int argc, char** argv) {
-  report_file_size_limit();
   CLI::App app("Runs a compiled model (.om) on the simulated AI Core.", "omrun");
   Options options;
   declare(app, options);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    std::fputs(app.help().c_str(), stdout);
-    return 0;
-  } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "omrun: error: %s\n  Run omrun --help for the options.\n", error.what());
-    return 1;
-  }
-  const StatusOr<RunReport> report = guarded_run(options);
-  if (!report.ok()) {
-    std::fputs(tool_error_text("omrun", report.status()).c_str(), stderr);
-    return 1;
-  }
-  std::fputs((options.json ? to_json(*report) : to_table(*report)).c_str(), stdout);
-  return std::fflush(stdout) == 0 ? 0 : 1;
+  return run_tool(app, argc, argv, 1, [&]() -> StatusOr<int> {
+    ATC_ASSIGN(const RunReport report, run(options));
+    std::fputs((options.json ? to_json(report) : to_table(report)).c_str(), stdout);
+    return std::fflush(stdout) == 0 ? 0 : 1;
+  });
 }
 
 }  // namespace atc::driver

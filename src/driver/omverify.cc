@@ -10,8 +10,7 @@
 
 #include "atc/base/file.h"
 #include "driver/isolate.h"
-#include "driver/process.h"
-#include "driver/tool_error.h"
+#include "driver/tool_command.h"
 #include "driver/verify_report.h"
 
 namespace atc::driver {
@@ -128,29 +127,17 @@ void declare(CLI::App& app, Options& o) {
 }  // namespace
 
 int omverify_main(int argc, char** argv) {
-  report_file_size_limit();
   CLI::App app(
       "Compiles models, runs them on the simulated AI Core and compares the outputs with what is expected.",
       "omverify");
   Options options;
   declare(app, options);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    std::fputs(app.help().c_str(), stdout);
-    return 0;
-  } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "omverify: error: %s\n  Run omverify --help for the options.\n", error.what());
-    return 1;
-  }
-  if (options.jobs == 0) options.jobs = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  const StatusOr<VerifyTotals> totals = verify_all(options);
-  if (!totals.ok()) {
-    std::fputs(tool_error_text("omverify", totals.status()).c_str(), stderr);
-    return 1;
-  }
-  std::printf("%s\n", totals_line(*totals).c_str());
-  return totals->failed == 0 ? 0 : 1;
+  return run_tool(app, argc, argv, 1, [&]() -> StatusOr<int> {
+    if (options.jobs == 0) options.jobs = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    ATC_ASSIGN(const VerifyTotals totals, verify_all(options));
+    std::printf("%s\n", totals_line(totals).c_str());
+    return totals.failed == 0 ? 0 : 1;
+  });
 }
 
 }  // namespace atc::driver
