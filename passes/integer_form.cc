@@ -1,6 +1,7 @@
 #include "passes/integer_form.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "ops/window_geometry.h"
@@ -203,10 +204,13 @@ bool matmul(Graph& g, Node& n) {
   return true;
 }
 
+constexpr std::array<std::string_view, 2> kOperators = {"ConvInteger", "MatMulInteger"};
+
 StatusOr<int> run(Graph& graph, PassContext&) {
   int changes = 0;
   for (Node* n : graph.node_list()) {
-    if (!n->domain.empty() || (!n->is("ConvInteger") && !n->is("MatMulInteger"))) continue;
+    const bool is_known = std::find(kOperators.begin(), kOperators.end(), n->op_type) != kOperators.end();
+    if (!n->domain.empty() || !is_known) continue;
     if (!has_static_shapes(*n) || !is_byte(n->input(0)->type.dtype)) continue;
     if (element_count(n->output(0)->type.dims()) == 0) continue;
     if (convolution(graph, *n) || matmul(graph, *n)) ++changes;
@@ -215,6 +219,8 @@ StatusOr<int> run(Graph& graph, PassContext&) {
 }
 
 }  // namespace
+
+std::span<const std::string_view> integer_form_operators() { return kOperators; }
 
 Pass integer_form_pass() {
   return {"integer-form", "", "integer convolutions and products take the form of the cube's int8 product",

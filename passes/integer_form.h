@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "passes/pass.h"
 
 namespace atc::passes {
@@ -16,5 +18,8 @@ namespace atc::passes {
 /// Stays (the AI CPU runs it): weights that do not fit int8 when their zero point is taken off, zero points
 /// by row, convolutions with padding whose x_zero is not constant.
 Pass integer_form_pass();  ///< "integer-form"; changes: operators rewritten
+
+/// The ONNX operators that it rewrites.
+std::span<const std::string_view> integer_form_operators();
 
 }  // namespace atc::passes

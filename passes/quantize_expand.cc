@@ -1,6 +1,7 @@
 #include "passes/quantize_expand.h"
 
 #include <algorithm>
+#include <array>
 
 #include "ops/op.h"
 #include "ops/quantize.h"
@@ -169,20 +170,31 @@ bool by_channel(Graph& g, Node& n) {
   return true;
 }
 
+struct Rule {
+  std::string_view op;
+  bool (*rewrite)(Graph&, Node&);
+};
+constexpr std::array kRules = {Rule{"QLinearConv", qlinear_conv}, Rule{"QLinearMatMul", qlinear_matmul},
+                               Rule{"DynamicQuantizeLinear", dynamic_quantize},
+                               Rule{"QuantizeLinear", by_channel}, Rule{"DequantizeLinear", by_channel}};
+
 StatusOr<int> run(Graph& graph, PassContext&) {
   int changes = 0;
   for (Node* n : graph.node_list()) {
     if (!n->domain.empty() || !has_static_shapes(*n)) continue;
-    for (auto rewrite : {qlinear_conv, qlinear_matmul, dynamic_quantize, by_channel})
-      if (rewrite(graph, *n)) {
-        ++changes;
-        break;
-      }
+    const auto rule = std::find_if(kRules.begin(), kRules.end(), [&](const Rule& r) { return n->is(r.op); });
+    if (rule != kRules.end() && rule->rewrite(graph, *n)) ++changes;
   }
   return changes;
 }
 
 }  // namespace
+
+std::vector<std::string_view> quantize_expanded_operators() {
+  std::vector<std::string_view> out;
+  for (const Rule& rule : kRules) out.push_back(rule.op);
+  return out;
+}
 
 Pass quantize_expand_pass() {
   return {"quantize-expand", "",

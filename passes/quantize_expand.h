@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string_view>
+#include <vector>
+
 #include "passes/pass.h"
 
 namespace atc::passes {
@@ -14,5 +17,8 @@ namespace atc::passes {
 /// Stays: weights, scales or zero points that are not constant (DynamicQuantizeLinear has none), scales in
 /// blocks or by row, types other than f32 and 8 bits.
 Pass quantize_expand_pass();  ///< "quantize-expand"; changes: operators rewritten
+
+/// The ONNX operators that it rewrites.
+std::vector<std::string_view> quantize_expanded_operators();
 
 }  // namespace atc::passes

@@ -16,6 +16,8 @@
 #include "passes/attention_lowering.h"
 #include "passes/cube_form.h"
 #include "passes/decompose.h"
+#include "passes/integer_form.h"
+#include "passes/quantize_expand.h"
 
 namespace {
 
@@ -64,11 +66,14 @@ bool takes(const OpDef& def, atc::DType dtype) {
   return status.ok() || status.to_string().find("must be of ") == std::string::npos;
 }
 
+bool nests(const OpDef& def) {
+  return std::ranges::any_of(def.attrs, [](const auto& a) { return a.kind == atc::ops::AttrKind::Graph; });
+}
+
 std::string dtypes_text(const OpDef& def) {
   if (def.inputs.max == 0) return "";
   // Of nested graphs there is none to infer.
-  const auto nests = [](const atc::ops::AttrSpec& a) { return a.kind == atc::ops::AttrKind::Graph; };
-  if (std::ranges::any_of(def.attrs, nests)) return "any";
+  if (nests(def)) return "any";
   std::vector<std::string> parts;
   int all = 0;
   for (int i = 1; i < atc::kDTypeCount; ++i) {
@@ -81,11 +86,7 @@ std::string dtypes_text(const OpDef& def) {
 
 bool contains(const auto& list, std::string_view name) { return std::ranges::find(list, name) != list.end(); }
 
-// What passes make integer products of (quantize_expand.h, integer_form.h), what regions are made of, and
-// what is known when shapes are.
-constexpr std::array<std::string_view, 5> kQuantized = {"ConvInteger", "DynamicQuantizeLinear",
-                                                        "MatMulInteger", "QLinearConv", "QLinearMatMul"};
-constexpr std::array<std::string_view, 3> kControlFlow = {"If", "Loop", "Scan"};
+// What is known when shapes are.
 constexpr std::array<std::string_view, 4> kFolded = {"Constant", "ConstantOfShape", "Shape", "Size"};
 
 std::string engine_text(const Versions& versions) {
@@ -100,9 +101,11 @@ std::string engine_text(const Versions& versions) {
     how = "AI Core";
   else if (contains(atc::passes::decomposed_operators(), newest.name))
     how = "AI Core, written in other operators";
-  else if (contains(kQuantized, newest.name))
+  else if (contains(atc::passes::quantize_expanded_operators(), newest.name))
+    how = "AI Core, written in other operators: constant parameters";
+  else if (contains(atc::passes::integer_form_operators(), newest.name))
     how = "AI Core, int8 cube: constant parameters";
-  else if (contains(kControlFlow, newest.name))
+  else if (nests(newest))
     how = "runtime; nested graphs as any other, on the AI Core";
   else if (contains(kFolded, newest.name))
     how = "compiler: folded";
