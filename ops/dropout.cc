@@ -62,6 +62,8 @@ Status vector_dropout(VectorEmitter& e) {
 
 bool accepts_dropout(const ir::Node& node) {
   if (!has_vector_types(node)) return false;
+  const ir::Value* ratio = node.input(kRatio);
+  if (ratio != nullptr && ratio->is_constant() && double_at(ratio->constant(), 0) == 0) return true;
   const ir::Value* training = node.input(kTrainingMode);
   return training == nullptr || (training->is_constant() && int_at(training->constant(), 0) == 0);
 }

@@ -45,6 +45,9 @@ bool single_input(const Node& node) { return node.inputs().size() == 1; }
 bool dropout(const Node& node) {
   if (!others_unused(node)) return false;
   if (node.version < 12 || node.input(2) == nullptr) return true;
+  // Exporters leave training_mode on where nothing is dropped.
+  const Tensor* ratio = constant(node, 1);
+  if (ratio != nullptr && ratio->count() == 1 && to_doubles(*ratio)[0] == 0) return true;
   const Tensor* training = constant(node, 2);
   return training != nullptr && training->count() == 1 && training->as<std::uint8_t>()[0] == 0;
 }

@@ -39,6 +39,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"dropout7", kF, "", "  %1, _ = Dropout@7(%0) {ratio=0.5} : f32[2,3], _\n", true},
         Case{"dropout12", kF, "  %5 = const f32[] {0.5}\n  %6 = const bool[] {0}\n",
              "  %1 = Dropout@12(%0, %5, %6) : f32[2,3]\n", true},
+        Case{"dropout_nothing", kF, "  %5 = const f32[] {0}\n  %6 = const bool[] {1}\n",
+             "  %1 = Dropout@12(%0, %5, %6) : f32[2,3]\n", true},
         Case{"dropout_training", kF, "  %5 = const f32[] {0.5}\n  %6 = const bool[] {1}\n",
              "  %1 = Dropout@12(%0, %5, %6) : f32[2,3]\n", false},
         Case{"cast_same", kF, "", "  %1 = Cast@13(%0) {to=1} : f32[2,3]\n", true},
