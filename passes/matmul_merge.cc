@@ -208,15 +208,21 @@ Value* side_by_side(Graph& g, const std::vector<const Value*>& parts, std::int64
   }
   const DType dtype = parts[0]->type.dtype;
   const std::size_t e = static_cast<std::size_t>(bit_width(dtype)) / 8;
-  MutableTensor out(dtype, parts[0]->type.shape->size() == 1 ? Dims{columns} : Dims{rows, columns});
-  std::byte* to = out.bytes().data();
-  for (std::int64_t r = 0; r < rows; ++r)
-    for (const Value* v : parts) {
-      const std::size_t bytes = static_cast<std::size_t>(v->type.dims().back()) * e;
-      std::memcpy(to, v->constant().data.data() + static_cast<std::size_t>(r) * bytes, bytes);
-      to += bytes;
-    }
-  return g.add_constant(name, std::move(out).freeze());
+  std::vector<std::pair<Bytes, std::size_t>> sources;  // with the bytes of a row
+  for (const Value* v : parts)
+    sources.emplace_back(v->constant().data, static_cast<std::size_t>(v->type.dims().back()) * e);
+  Tensor out{dtype, parts[0]->type.shape->size() == 1 ? Dims{columns} : Dims{rows, columns}, {}, {}};
+  out.data = Bytes::deferred(out.byte_size(), [sources = std::move(sources), rows](std::span<std::byte> to) {
+    std::vector<Bytes> at_hand;
+    for (const auto& [bytes, row] : sources) at_hand.push_back(bytes.resolved());
+    std::byte* next = to.data();
+    for (std::size_t r = 0; r < static_cast<std::size_t>(rows); ++r)
+      for (std::size_t i = 0; i < sources.size(); ++i) {
+        std::memcpy(next, at_hand[i].data() + r * sources[i].second, sources[i].second);
+        next += sources[i].second;
+      }
+  });
+  return g.add_constant(name, std::move(out));
 }
 
 void merge(Graph& g, const std::vector<Node*>& products) {

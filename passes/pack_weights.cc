@@ -1,5 +1,6 @@
 #include "passes/pack_weights.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <tuple>
@@ -28,41 +29,65 @@ std::int64_t place(std::int64_t k, std::int64_t n, std::int64_t lanes) {
   return lanes == 32 ? k / 2 * 32 + n * 2 + k % 2 : k * 16 + n;
 }
 
-// [groups][n1][k1][taps][fractal]; `join` original groups make one.
+// [groups][n1][k1][taps][fractal]; `join` original groups make one. Written in order, fractal by fractal.
 template <class T>
-Tensor pack(const Tensor& src, const WeightView& v, std::int64_t join) {
-  const std::int64_t groups = v.groups / join;
+void pack(const std::byte* src, const WeightView& v, std::int64_t join, std::span<std::byte> packed) {
   const std::int64_t out = v.out * join, in = v.in * join;
-  const std::int64_t lanes = lanes_of(src.dtype), fractal = lanes * 16;
+  const std::int64_t lanes = static_cast<std::int64_t>(512 / (16 * sizeof(T))) == 32 ? 32 : 16;
   const std::int64_t n1 = ceil_div(out, 16), k1 = ceil_div(in, lanes);
-  MutableTensor packed(src.dtype, {groups * n1, k1 * v.taps, 16, lanes});
-  T* dst = reinterpret_cast<T*>(packed.bytes().data());
-  const std::byte* s = src.data.data();  // a view of the model, at any address
-  for (std::int64_t g = 0; g < v.groups; ++g)
-    for (std::int64_t o = 0; o < v.out; ++o) {
-      const std::int64_t oo = g % join * v.out + o;
-      T* panel = dst + (g / join * n1 + oo / 16) * k1 * v.taps * fractal;
-      for (std::int64_t i = 0; i < v.in; ++i) {
-        const std::int64_t ii = g % join * v.in + i;
-        T* row = panel + ii / lanes * v.taps * fractal + place(ii % lanes, oo % 16, lanes);
-        const std::int64_t from = g * v.group_stride + o * v.out_stride + i * v.in_stride;
-        for (std::int64_t t = 0; t < v.taps; ++t)
-          std::memcpy(row + t * fractal, s + (from + t * v.tap_stride) * static_cast<std::int64_t>(sizeof(T)),
-                      sizeof(T));
-      }
+  constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
+  if (join > 1 || out % 16 != 0 || in % lanes != 0) std::memset(packed.data(), 0, packed.size());
+  T* fractal = reinterpret_cast<T*>(packed.data());
+  // Columns [o, o + columns) and lanes [i, i + depth) of original group g, at column n and lane k of
+  // `fractal`.
+  const auto copy = [&](std::int64_t g, std::int64_t o, std::int64_t columns, std::int64_t i,
+                        std::int64_t depth, std::int64_t tap, std::int64_t n, std::int64_t k) {
+    // The source is a view of the model, at any address.
+    const std::byte* s =
+        src + (g * v.group_stride + o * v.out_stride + i * v.in_stride + tap * v.tap_stride) * kBytes;
+    const std::int64_t down = v.in_stride * kBytes, right = v.out_stride * kBytes;
+    if (lanes == 16 && right == kBytes && columns == 16) {
+      for (std::int64_t a = 0; a < depth; ++a)
+        std::memcpy(fractal + (k + a) * 16, s + a * down, 16 * sizeof(T));
+      return;
     }
-  return std::move(packed).freeze();
+    for (std::int64_t a = 0; a < depth; ++a)
+      for (std::int64_t b = 0; b < columns; ++b)
+        std::memcpy(fractal + place(k + a, n + b, lanes), s + a * down + b * right, sizeof(T));
+  };
+  for (std::int64_t g = 0; g < v.groups; g += join)
+    for (std::int64_t p = 0; p < n1; ++p)
+      for (std::int64_t q = 0; q < k1; ++q)
+        for (std::int64_t t = 0; t < v.taps; ++t, fractal += lanes * 16)
+          for (std::int64_t j = 0; j < join; ++j) {
+            const std::int64_t o0 = std::max(p * 16, j * v.out), o1 = std::min(p * 16 + 16, (j + 1) * v.out);
+            const std::int64_t i0 = std::max(q * lanes, j * v.in),
+                               i1 = std::min((q + 1) * lanes, (j + 1) * v.in);
+            if (o0 < o1 && i0 < i1)
+              copy(g + j, o0 - j * v.out, o1 - o0, i0 - j * v.in, i1 - i0, t, o0 - p * 16, i0 - q * lanes);
+          }
 }
 
 Tensor pack_any(const Tensor& src, const WeightView& v, std::int64_t join) {
-  switch (bit_width(src.dtype)) {
-    case 8:
-      return pack<std::uint8_t>(src, v, join);
-    case 16:
-      return pack<std::uint16_t>(src, v, join);
-    default:
-      return pack<std::uint32_t>(src, v, join);
-  }
+  const std::int64_t lanes = lanes_of(src.dtype);
+  Tensor packed{
+      src.dtype,
+      {v.groups / join * ceil_div(v.out * join, 16), ceil_div(v.in * join, lanes) * v.taps, 16, lanes},
+      {},
+      {}};
+  packed.data = Bytes::deferred(
+      packed.byte_size(), [data = src.data, bits = bit_width(src.dtype), v, join](std::span<std::byte> out) {
+        const Bytes at_hand = data.resolved();
+        switch (bits) {
+          case 8:
+            return pack<std::uint8_t>(at_hand.data(), v, join, out);
+          case 16:
+            return pack<std::uint16_t>(at_hand.data(), v, join, out);
+          default:
+            return pack<std::uint32_t>(at_hand.data(), v, join, out);
+        }
+      });
+  return packed;
 }
 
 class Packer {

@@ -44,10 +44,11 @@ bool is_mover(const Node& n) {
 template <class F>
 void for_stretches(const Tensor& t, const F& f) {
   std::array<float, 4096> stretch;
-  const std::size_t count = t.data.size() / sizeof(float);
+  const Bytes bytes = t.data.resolved();
+  const std::size_t count = bytes.size() / sizeof(float);
   for (std::size_t at = 0; at < count; at += stretch.size()) {
     const std::size_t n = std::min(stretch.size(), count - at);
-    std::memcpy(stretch.data(), t.data.data() + at * sizeof(float), n * sizeof(float));
+    std::memcpy(stretch.data(), bytes.data() + at * sizeof(float), n * sizeof(float));
     f(at, std::span(stretch).first(n));
   }
 }
@@ -65,6 +66,18 @@ bool fits_half(const Tensor& t) {
     fits = fits && std::none_of(values.begin(), values.end(), beyond_half);
   });
   return fits;
+}
+
+// The elements in the narrow type. Values beyond the range of fp16 are clipped, as --is_weight_clip does by
+// default.
+void narrow(const Tensor& t, DType to, std::span<std::byte> out) {
+  for_stretches(t, [&](std::size_t at, std::span<float> values) {
+    std::byte* place = out.data() + at * sizeof(Half);
+    if (to == DType::BF16) return convert(values.data(), reinterpret_cast<BFloat16*>(place), values.size());
+    for (float& f : values)
+      if (beyond_half(f)) f = std::clamp(f, -static_cast<float>(kMaxHalf), static_cast<float>(kMaxHalf));
+    convert(values.data(), reinterpret_cast<Half*>(place), values.size());
+  });
 }
 
 /// What a precision mode narrows.
@@ -253,27 +266,20 @@ class Narrower {
 
   Value* convert_constant(const Value* v, DType to, const Node& reader) {
     const Tensor& t = v->constant();
-    MutableTensor out(to, t.shape);
     std::int64_t clipped = 0;
-    for_stretches(t, [&](std::size_t at, std::span<float> values) {
-      if (to == DType::F16) {
-        // Values beyond the range are clipped, as --is_weight_clip does by default.
-        for (float& f : values) {
-          if (!beyond_half(f)) continue;
-          f = std::clamp(f, -static_cast<float>(kMaxHalf), static_cast<float>(kMaxHalf));
-          ++clipped;
-        }
-        convert(values.data(), out.as<Half>().data() + at, values.size());
-      } else {
-        convert(values.data(), out.as<BFloat16>().data() + at, values.size());
-      }
-    });
+    if (to == DType::F16)
+      for_stretches(t, [&](std::size_t, std::span<float> values) {
+        clipped += std::count_if(values.begin(), values.end(), beyond_half);
+      });
+    Tensor out{to, t.shape, {}, {}};
+    out.data =
+        Bytes::deferred(out.byte_size(), [t, to](std::span<std::byte> bytes) { narrow(t, to, bytes); });
     ++record_.narrowed_constants;
     if (clipped > 0)
       record_.changes.push_back({PrecisionChange::Kind::Clipped, v->name(), reader.op_type, reader.sources,
                                  std::to_string(clipped) + " of " + std::to_string(t.count()) +
                                      " elements are beyond the range of fp16"});
-    return graph_.add_constant(v->name(), std::move(out).freeze());
+    return graph_.add_constant(v->name(), std::move(out));
   }
 
   Value* cast(Value* v, DType to, Node* before) {

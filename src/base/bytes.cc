@@ -5,7 +5,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <mutex>
 #include <new>
+
+#include "atc/base/check.h"
 
 namespace atc {
 namespace {
@@ -47,6 +50,48 @@ Bytes Bytes::copy_of(std::span<const std::byte> src) {
   MutableBytes block(src.size());
   if (!src.empty()) std::memcpy(block.data(), src.data(), src.size());
   return std::move(block).freeze();
+}
+
+struct Bytes::Deferred {
+  std::size_t size = 0;
+  Fill fill;
+  std::once_flag once;
+  MutableBytes block;
+};
+
+Bytes Bytes::deferred(std::size_t size, Fill fill) {
+  Bytes out;
+  out.deferred_ = std::make_shared<Deferred>();
+  out.deferred_->size = size;
+  out.deferred_->fill = std::move(fill);
+  return out;
+}
+
+std::size_t Bytes::deferred_size() const { return deferred_->size; }
+
+std::span<const std::byte> Bytes::kept() const {
+  Deferred& d = *deferred_;
+  std::call_once(d.once, [&] {
+    MutableBytes block(d.size);
+    d.fill(block.span());
+    d.block = std::move(block);
+  });
+  return d.block.span();
+}
+
+Bytes Bytes::resolved() const {
+  if (deferred_ == nullptr) return *this;
+  MutableBytes block(deferred_->size);
+  deferred_->fill(block.span());
+  return std::move(block).freeze();
+}
+
+void Bytes::copy_to(std::span<std::byte> dst) const {
+  ATC_CHECK(dst.size() == size(), "Bytes::copy_to: sizes differ");
+  if (deferred_ != nullptr)
+    deferred_->fill(dst);
+  else if (!dst.empty())
+    std::memcpy(dst.data(), view_.data(), dst.size());
 }
 
 MutableBytes::MutableBytes(std::size_t size) : size_(size) {

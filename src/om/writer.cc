@@ -1,6 +1,8 @@
 #include "om/writer.h"
 
 #include <algorithm>
+#include <array>
+#include <future>
 #include <string>
 
 #include "atc/base/check.h"
@@ -40,12 +42,50 @@ std::vector<const plan::WeightPiece*> in_order(const std::vector<plan::WeightPie
   return order;
 }
 
+/// Makes the deferred pieces one ahead of the writing, in two blocks that take turns: the file's pages and
+/// the next piece are filled at the same time, and never do more than two pieces stand in memory.
+class Ahead {
+ public:
+  explicit Ahead(const std::vector<const plan::WeightPiece*>& pieces) {
+    for (const plan::WeightPiece* p : pieces)
+      if (p->bytes.is_deferred()) deferred_.push_back(&p->bytes);
+    start();
+  }
+  /// The bytes of the next deferred piece, until the call after the next one.
+  std::span<const std::byte> next() {
+    const std::span<const std::byte> made = running_.get();
+    ++at_;
+    start();
+    return made;
+  }
+
+ private:
+  void start() {
+    if (at_ == deferred_.size()) return;
+    running_ = std::async(std::launch::async, [bytes = deferred_[at_], &block = blocks_[at_ % 2]] {
+      if (block.size() < bytes->size()) {
+        block = {};  // before the larger one is taken
+        block = MutableBytes(bytes->size());
+      }
+      const std::span<std::byte> made = block.span().first(bytes->size());
+      bytes->copy_to(made);
+      return std::span<const std::byte>(made);
+    });
+  }
+
+  std::vector<const Bytes*> deferred_;
+  std::size_t at_ = 0;
+  std::array<MutableBytes, 2> blocks_;
+  std::future<std::span<const std::byte>> running_;
+};
+
 Status write_weights(FileWriter& file, const std::vector<const plan::WeightPiece*>& pieces,
                      std::int64_t weight_bytes) {
+  Ahead ahead(pieces);
   std::int64_t at = 0;
   for (const plan::WeightPiece* piece : pieces) {
     ATC_TRY(file.skip(static_cast<std::uint64_t>(piece->offset - at)));
-    ATC_TRY(file.write(piece->bytes.span()));
+    ATC_TRY(file.write(piece->bytes.is_deferred() ? ahead.next() : piece->bytes.span()));
     at = piece->offset + static_cast<std::int64_t>(piece->bytes.size());
   }
   return file.skip(static_cast<std::uint64_t>(weight_bytes - at));

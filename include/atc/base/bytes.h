@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <utility>
@@ -17,17 +18,34 @@ class Bytes {
   /// A copy of `src` in a 64-byte aligned block.
   static Bytes copy_of(std::span<const std::byte> src);
 
-  std::span<const std::byte> span() const { return view_; }
-  const std::byte* data() const { return view_.data(); }
-  std::size_t size() const { return view_.size(); }
-  bool empty() const { return view_.empty(); }
+  using Fill = std::function<void(std::span<std::byte>)>;
+  /// Bytes that `fill` writes when they are read, every byte of them, the same ones each time: weights of a
+  /// large model in another form, which would not all fit beside each other. data() and span() keep what was
+  /// written; resolved() and copy_to() do not. Any thread may read.
+  static Bytes deferred(std::size_t size, Fill fill);
+  bool is_deferred() const { return deferred_ != nullptr; }
+  /// Bytes at hand: the same, or what `fill` writes, for as long as the result lives.
+  Bytes resolved() const;
+  /// Writes all bytes to `dst`, of the same size.
+  void copy_to(std::span<std::byte> dst) const;
+
+  std::span<const std::byte> span() const { return deferred_ == nullptr ? view_ : kept(); }
+  const std::byte* data() const { return span().data(); }
+  std::size_t size() const { return deferred_ == nullptr ? view_.size() : deferred_size(); }
+  bool empty() const { return size() == 0; }
   Bytes subspan(std::size_t offset, std::size_t count) const {
-    return {owner_, view_.subspan(offset, count)};
+    const Bytes at_hand = deferred_ == nullptr ? *this : Bytes(deferred_, kept());
+    return {at_hand.owner_, at_hand.view_.subspan(offset, count)};
   }
 
  private:
+  struct Deferred;
+  std::span<const std::byte> kept() const;
+  std::size_t deferred_size() const;
+
   std::shared_ptr<const void> owner_;
   std::span<const std::byte> view_;
+  std::shared_ptr<Deferred> deferred_;
 };
 
 /// An owned, 64-byte aligned, zero-filled block that can be written, then frozen into Bytes. Blocks of
