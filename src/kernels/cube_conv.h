@@ -16,7 +16,13 @@ struct ConvAddress {
 
   /// Where panel `p` of 16 channels starts.
   std::int64_t panel(std::int64_t p) const { return c0 == 32 ? p / 2 * c1 + p % 2 * 16 * lane : p * c1; }
+  friend bool operator==(const ConvAddress&, const ConvAddress&) = default;
 };
+
+/// Whether each channel of `panels` panels, batch item and position i * step (i < count, along D, H, W) has
+/// an address of its own.
+bool one_to_one(const ConvAddress& address, std::int64_t batch, std::int64_t panels,
+                const std::array<std::int64_t, 3>& count, const std::array<std::int64_t, 3>& step);
 
 /// One weight tap as output phase (see ConvPhase) reads it: input = i * in_stride + displacement.
 struct ConvTap {

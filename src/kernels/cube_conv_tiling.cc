@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/in_place_rules.h"
 #include "kernels/kernel_list.h"
 #include "kernels/program_params.h"
 #include "kernels/task_packing.h"
@@ -331,6 +332,26 @@ StatusOr<Task> make_conv_task(const ConvSpec& spec, std::vector<Operand> operand
                              std::string(chip.name));
   return pack_task(kName, std::move(operands), t.tiles(), chip.cube_blocks(),
                    [&](auto& ar) { io_tiling(ar, t); });
+}
+
+bool one_to_one(const ConvAddress& a, std::int64_t batch, std::int64_t panels,
+                const std::array<std::int64_t, 3>& count, const std::array<std::int64_t, 3>& step) {
+  const bool wide = a.c0 == 32;
+  return one_to_one({batch, wide ? ceil_div(panels, std::int64_t{2}) : panels,
+                     wide ? std::min<std::int64_t>(panels, 2) : 1, count[0], count[1], count[2], 16},
+                    {a.n, a.c1, 16 * a.lane, a.d * step[0], a.h * step[1], a.w * step[2], a.lane});
+}
+
+// The input has a halo and is read for many tiles; an epilogue operand is read where the output is written.
+bool conv_may_share(const Task& task, std::size_t input, std::size_t output) {
+  ConvTiling t;
+  if (input < 2 || output < 2 || !unpack_params(kName, task, [&](auto& ar) { io_tiling(ar, t); }).ok())
+    return false;
+  const ConvSpec& s = t.spec;
+  const ConvAddress& out = s.epilogue_operands[output - 2];
+  return s.epilogue_operands[input - 2] == out && s.phases.size() == 1 &&
+         one_to_one(out, s.batch, s.groups * s.n1, s.phases[0].count, s.phases[0].step) &&
+         reads_before_writes(s.epilogue, input - 2, task.operands[input].dtype, output - 2);
 }
 
 }  // namespace atc::kernels

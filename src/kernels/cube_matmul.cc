@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/cube_tiling.h"
+#include "kernels/in_place_rules.h"
 #include "kernels/kernel_list.h"
 #include "kernels/program_params.h"
 #include "kernels/task_packing.h"
@@ -268,6 +269,23 @@ PrepareResult prepare_cube_matmul(const Task& task, const soc::Chip&) {
   ATC_TRY(check_blocks(task, *total));
   ATC_ASSIGN(TileProgram epilogue, epilogue_of(t, task.operands));
   return std::unique_ptr<PreparedKernel>(new MatMulKernel(std::move(t), std::move(epilogue), dtype));
+}
+
+// A and B are read for many tiles; an epilogue operand is read where the output is written.
+bool matmul_may_share(const Task& task, std::size_t input, std::size_t output) {
+  MatMulTiling t;
+  if (input < 2 || output < 2 || !unpack_params(kName, task, [&](auto& ar) { io_tiling(ar, t); }).ok())
+    return false;
+  const MatrixAddress& in = t.spec.epilogue_operands[input - 2];
+  const MatrixAddress& out = t.spec.epilogue_operands[output - 2];
+  if (in.offset != out.offset || in.batch_strides != out.batch_strides || in.row_stride != out.row_stride ||
+      in.col_stride != out.col_stride)
+    return false;
+  Dims extents = t.spec.batch, strides = out.batch_strides;
+  extents.insert(extents.end(), {t.spec.m, t.spec.n});
+  strides.insert(strides.end(), {out.row_stride, out.col_stride});
+  return one_to_one(extents, strides) &&
+         reads_before_writes(t.spec.epilogue, input - 2, task.operands[input].dtype, output - 2);
 }
 
 }  // namespace atc::kernels

@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "atc/base/math.h"
+#include "kernels/in_place_rules.h"
 #include "kernels/kernel_list.h"
 #include "kernels/program_params.h"
 #include "kernels/task_packing.h"
@@ -255,6 +256,21 @@ PrepareResult prepare_vector_program(const Task& task, const soc::Chip&) {
   ATC_TRY(check_blocks(task, *total));
   ATC_ASSIGN(TileProgram program, tile_program_of(t, task.operands));
   return std::unique_ptr<PreparedKernel>(new VectorKernel(std::move(t), std::move(program)));
+}
+
+bool vector_program_may_share(const Task& task, std::size_t input, std::size_t output) {
+  VectorTiling t;
+  if (!unpack_params("vector_program", task, [&](auto& ar) { io_tiling(ar, t); }).ok()) return false;
+  const VectorTiling::Address& in = t.address[input];
+  const VectorTiling::Address& out = t.address[output];
+  if (in.offset != out.offset || in.row_stride != out.row_stride || in.col_stride != out.col_stride ||
+      in.outer_strides != out.outer_strides)
+    return false;
+  Dims extents = t.outer, strides = out.outer_strides;
+  extents.insert(extents.end(), {t.rows, t.cols});
+  strides.insert(strides.end(), {out.row_stride, out.col_stride});
+  return one_to_one(extents, strides) &&
+         reads_before_writes(t.program, input, task.operands[input].dtype, output);
 }
 
 }  // namespace atc::kernels

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "atc/base/check.h"
+#include "kernels/in_place_rules.h"
 #include "kernels/kernel_list.h"
 #include "kernels/program_params.h"
 #include "kernels/task_packing.h"
@@ -231,6 +232,19 @@ PrepareResult prepare_window(const Task& task, const soc::Chip&) {
   ATC_TRY(check_blocks(task, t.empty() ? 0 : t.tiles()));
   ATC_ASSIGN(TileProgram epilogue, window_epilogue(t.spec, task.operands));
   return std::unique_ptr<PreparedKernel>(new WindowKernel(std::move(t), std::move(epilogue), task.operands));
+}
+
+// The windows' own input is read for many tiles; an epilogue operand is read where the output is written.
+bool window_may_share(const Task& task, std::size_t input, std::size_t output) {
+  WindowTiling t;
+  if (!unpack_params(kName, task, [&](auto& ar) { io_tiling(ar, t); }).ok()) return false;
+  const std::size_t base = t.epilogue_base();
+  if (input < base || output < base) return false;
+  const WindowSpec& s = t.spec;
+  const ConvAddress& out = s.epilogue_operands[output - base];
+  return s.epilogue_operands[input - base] == out &&
+         one_to_one(out, s.batch, s.c1, {s.axis[0].out, s.axis[1].out, s.axis[2].out}, {1, 1, 1}) &&
+         reads_before_writes(s.epilogue, input - base, task.operands[input].dtype, output - base);
 }
 
 }  // namespace atc::kernels
