@@ -14,24 +14,80 @@ constexpr std::size_t kSearchedBuffers = 2000;
 
 bool overlap(const Lifetime& a, const Lifetime& b) { return a.lower < b.upper && b.lower < a.upper; }
 
+/// The buffers that are placed, by stretches of time and in each by offset, so that those alive beside a
+/// buffer are found without looking at all of them.
+class Placed {
+ public:
+  explicit Placed(const std::vector<Lifetime>& buffers) : buffers_(buffers) {
+    // Few buffers are looked at sooner than sorted.
+    const std::size_t stretches = buffers.size() <= 1000 ? 1 : 512;
+    std::int64_t end = INT64_MIN;
+    for (const Lifetime& b : buffers) {
+      begin_ = std::min(begin_, b.lower);
+      end = std::max(end, b.upper);
+    }
+    if (stretches > 1) width_ = since_begin(end) / stretches + 1;
+    stretches_.resize(stretches);
+  }
+
+  /// Among others, all that are alive beside buffer i; by offset.
+  const std::vector<std::size_t>& near(std::size_t i, const std::vector<std::int64_t>& offsets) {
+    const auto [first, last] = range(i);
+    if (first == last) return stretches_[first];
+    gathered_.clear();
+    for (std::size_t s = first; s <= last; ++s)
+      gathered_.insert(gathered_.end(), stretches_[s].begin(), stretches_[s].end());
+    std::sort(gathered_.begin(), gathered_.end(), [&](std::size_t a, std::size_t b) {
+      return offsets[a] != offsets[b] ? offsets[a] < offsets[b] : a < b;
+    });
+    gathered_.erase(std::unique(gathered_.begin(), gathered_.end()), gathered_.end());
+    return gathered_;
+  }
+
+  void add(std::size_t i, const std::vector<std::int64_t>& offsets) {
+    const auto [first, last] = range(i);
+    for (std::size_t s = first; s <= last; ++s) {
+      std::vector<std::size_t>& stretch = stretches_[s];
+      const auto below = [&](std::size_t a, std::size_t b) { return offsets[a] < offsets[b]; };
+      stretch.insert(std::upper_bound(stretch.begin(), stretch.end(), i, below), i);
+    }
+  }
+
+ private:
+  std::uint64_t since_begin(std::int64_t moment) const {
+    return static_cast<std::uint64_t>(moment) - static_cast<std::uint64_t>(begin_);
+  }
+
+  std::pair<std::size_t, std::size_t> range(std::size_t i) const {
+    const auto stretch = [&](std::int64_t moment) {
+      return std::min<std::uint64_t>(since_begin(moment) / width_, stretches_.size() - 1);
+    };
+    const Lifetime& b = buffers_[i];
+    return {stretch(b.lower), stretch(std::max(b.lower, b.upper - 1))};
+  }
+
+  const std::vector<Lifetime>& buffers_;
+  std::int64_t begin_ = INT64_MAX;
+  std::uint64_t width_ = UINT64_MAX;
+  std::vector<std::vector<std::size_t>> stretches_;
+  std::vector<std::size_t> gathered_;
+};
+
 // First fit in the given order.
 MemoryLayout place(const std::vector<Lifetime>& buffers, const std::vector<std::size_t>& order) {
   MemoryLayout out;
   out.offsets.assign(buffers.size(), 0);
-  std::vector<std::size_t> placed;  // by offset
+  Placed placed(buffers);
   for (std::size_t i : order) {
     std::int64_t at = 0;
-    for (std::size_t j : placed) {
+    for (std::size_t j : placed.near(i, out.offsets)) {
       if (!overlap(buffers[i], buffers[j])) continue;
       if (out.offsets[j] - at >= buffers[i].size) break;
       at = std::max(at, out.offsets[j] + buffers[j].size);
     }
     out.offsets[i] = at;
     out.height = std::max(out.height, at + buffers[i].size);
-    placed.insert(
-        std::upper_bound(placed.begin(), placed.end(), i,
-                         [&](std::size_t a, std::size_t b) { return out.offsets[a] < out.offsets[b]; }),
-        i);
+    placed.add(i, out.offsets);
   }
   return out;
 }
@@ -65,7 +121,7 @@ MemoryLayout place_by(const std::vector<Lifetime>& buffers, Key key) {
 
 // In double: sizes times lives may leave 64 bits, and only the order counts.
 double area(const Lifetime& b) {
-  return static_cast<double>(b.size) * static_cast<double>(b.upper - b.lower);
+  return static_cast<double>(b.size) * (static_cast<double>(b.upper) - static_cast<double>(b.lower));
 }
 
 MemoryLayout place_by_size(const std::vector<Lifetime>& buffers) {

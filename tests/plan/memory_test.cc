@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <random>
 
 namespace atc::plan {
@@ -53,6 +54,28 @@ TEST(PlanMemory, KeepsAlignment) {
 }
 
 TEST(PlanMemory, NothingIsNoMemory) { EXPECT_EQ(plan_memory({}).height, 0); }
+
+// Above a thousand buffers those alive together are found by stretches of time.
+TEST(PlanMemory, ManyBuffers) {
+  std::mt19937 rng(5);
+  std::vector<Lifetime> buffers;
+  for (std::int64_t i = 0; i < 1500; ++i)
+    buffers.push_back({i, i + 1 + static_cast<std::int64_t>(rng() % (i % 50 == 0 ? 900 : 9)),
+                       1 + static_cast<std::int64_t>(rng() % 5000)});
+  expect_valid(buffers, plan_by_size(buffers), 64);
+  std::vector<Lifetime> chain;
+  for (std::int64_t i = 0; i < 20000; ++i) chain.push_back({i, i + 2, 64 * (1 + i % 9)});
+  const auto start = std::chrono::steady_clock::now();
+  const MemoryLayout layout = plan_memory(chain);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  EXPECT_EQ(layout.height, layout.lower_bound);
+  EXPECT_LT(took.count(), 2.0);
+}
+
+TEST(PlanMemory, MomentsAtTheEndsOfTheRange) {
+  const std::vector<Lifetime> buffers = {{INT64_MIN, INT64_MAX, 64}, {INT64_MIN, 0, 64}, {0, INT64_MAX, 64}};
+  EXPECT_EQ(plan_by_size(buffers).height, 128);
+}
 
 TEST(PlanMemory, RandomProblemsNeverOverlapAndStayNearTheBound) {
   std::mt19937 rng(11);
