@@ -10,7 +10,6 @@
 #include "ops/body.h"
 #include "ops/lower.h"
 #include "passes/extract.h"
-#include "plan/memory.h"
 
 namespace atc::plan {
 namespace {
@@ -37,7 +36,7 @@ class Builder final : public ops::LowerContext {
  public:
   Builder(ir::Graph& graph, const soc::Chip& chip) : graph_(graph), chip_(chip) {}
 
-  StatusOr<BuiltPlan> run() {
+  StatusOr<BuiltPlan> run(const MemoryOptions& memory) {
     Plan& plan = out_.plan;
     plan.model_name = graph_.name;
     plan.soc_version = std::string(chip_.name);
@@ -51,7 +50,10 @@ class Builder final : public ops::LowerContext {
     for (const Value* v : graph_.outputs()) plan.outputs.push_back({v->name(), -1});
     for (const auto& n : graph_.nodes()) ATC_TRY(lower(*n));
     for (std::size_t i = 0; i < graph_.outputs().size(); ++i) ATC_TRY(finish_output(i));
-    plan_arena();
+    std::vector<int> roots(plan.tensors.size());
+    for (std::size_t t = 0; t < roots.size(); ++t) roots[t] = root(static_cast<int>(t));
+    plan_arena(plan, roots, memory);
+    plan.info["arena_lower_bound"] = std::to_string(plan.memory.bound);
     return std::move(out_);
   }
 
@@ -345,39 +347,6 @@ class Builder final : public ops::LowerContext {
     return {};
   }
 
-  void plan_arena() {
-    Plan& plan = out_.plan;
-    std::vector<Lifetime> lives(plan.tensors.size(), {INT64_MAX, -1, 0});
-    for (std::size_t k = 0; k < plan.tasks.size(); ++k) {
-      const std::int64_t at = static_cast<std::int64_t>(k);
-      auto touch = [&](int tensor) {
-        const int t = root(tensor);
-        lives[index(t)].lower = std::min(lives[index(t)].lower, at);
-        lives[index(t)].upper = std::max(lives[index(t)].upper, at + 1);
-      };
-      for (const Operand& o : plan.tasks[k].kernel.operands) touch(o.tensor);
-      for (int t : plan.tasks[k].inputs) touch(t);
-      for (int t : plan.tasks[k].outputs) touch(t);
-    }
-    std::vector<Lifetime> arena;
-    std::vector<std::size_t> which;
-    for (std::size_t t = 0; t < plan.tensors.size(); ++t) {
-      if (plan.tensors[t].space != Space::Arena || lives[t].upper < 0) continue;
-      lives[t].size = plan.tensors[t].bytes;
-      arena.push_back(lives[t]);
-      which.push_back(t);
-    }
-    const MemoryLayout layout = plan_memory(arena);
-    for (std::size_t i = 0; i < which.size(); ++i) plan.tensors[which[i]].offset = layout.offsets[i];
-    for (const auto& [v, of] : view_of_) {
-      plan.tensors[index(v)].space = plan.tensors[index(of)].space;
-      plan.tensors[index(v)].index = plan.tensors[index(of)].index;
-      plan.tensors[index(v)].offset = plan.tensors[index(of)].offset;
-    }
-    plan.arena_bytes = layout.height;
-    plan.info["arena_lower_bound"] = std::to_string(layout.lower_bound);
-  }
-
   ir::Graph& graph_;
   const soc::Chip& chip_;
   const Node* node_ = nullptr;
@@ -388,10 +357,10 @@ class Builder final : public ops::LowerContext {
 
 }  // namespace
 
-StatusOr<BuiltPlan> build_plan(ir::Graph& graph, const soc::Chip& chip) {
+StatusOr<BuiltPlan> build_plan(ir::Graph& graph, const soc::Chip& chip, const MemoryOptions& memory) {
   graph.sweep();
   unique_constant_names(graph);
-  return Builder(graph, chip).run();
+  return Builder(graph, chip).run(memory);
 }
 
 }  // namespace atc::plan

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "atc/ir/graph.h"
+#include "plan/arena.h"
 #include "plan/plan.h"
 #include "soc/chip.h"
 
@@ -14,11 +15,10 @@ struct BuiltPlan {
   std::vector<WeightPiece> weights;
 };
 
-/// Lowers every node of the graph (formats chosen, weights packed, types static) to tasks in order, gives
-/// each tensor its place and packs the activation arena. Constants get unique names in the graph, by which
-/// the plan's Weight tensors are found.
-/// Nodes atc::Region become tasks of the engine Region.
-/// E10055 when an operator cannot be compiled.
-StatusOr<BuiltPlan> build_plan(ir::Graph& graph, const soc::Chip& chip);
+/// Lowers every node of the graph (formats chosen, weights packed, types static) to tasks, puts them in the
+/// order that needs least memory, gives each tensor its place and packs the activation arena. Constants get
+/// unique names in the graph, by which the plan's Weight tensors are found. Nodes atc::Region become tasks of
+/// the engine Region. E10055 when an operator cannot be compiled.
+StatusOr<BuiltPlan> build_plan(ir::Graph& graph, const soc::Chip& chip, const MemoryOptions& memory = {});
 
 }  // namespace atc::plan

@@ -8,6 +8,7 @@
 #include "atc/base/bytes.h"
 #include "atc/ir/type.h"
 #include "kernels/task.h"
+#include "plan/memory_record.h"
 
 namespace atc::plan {
 
@@ -64,6 +65,7 @@ struct Plan {
   std::int64_t arena_bytes = 0;
   std::int64_t weight_bytes = 0;            ///< size of WEIGHTS_DATA
   std::map<std::string, std::string> info;  ///< atc_cmdline, atc_version, precision, ... sorted
+  MemoryRecord memory;                      ///< of a plan that was just built: an .om does not have it
 };
 
 /// One stretch of WEIGHTS_DATA, 64-byte aligned; gaps are zero.
