@@ -1,6 +1,7 @@
 #include "driver/compile.h"
 
 #include "driver/log.h"
+#include "driver/memory_options.h"
 #include "driver/model_edit.h"
 #include "driver/path_checks.h"
 #include "frontend/onnx/importer.h"
@@ -109,7 +110,8 @@ Status compile_model(const CompileOptions& options, CompileResult& result) {
   context.options.switches = options.switches;
   ATC_TRY(run_pipeline(options, graph, context, result));
 
-  ATC_ASSIGN(plan::BuiltPlan built, plan::build_plan(graph, *options.chip));
+  ATC_ASSIGN(plan::BuiltPlan built, plan::build_plan(graph, *options.chip, memory_options(options, graph)));
+  warn_of_unknown_names(built.plan.memory, result.warnings);
   built.plan.model_name = options.output.filename().string();
   built.plan.info["atc_cmdline"] = options.command_line;
   built.plan.info["atc_version"] = std::string(kVersion);

@@ -61,7 +61,7 @@ constexpr std::array kOptions = std::to_array<OptionSpec>({
   {"oo_constant_folding", G::ModelTuning, Bool, "true", "", Ignored, "Constant folding.", kTuning},
   {"oo_dead_code_elimination", G::ModelTuning, Bool, "true", "", Ignored, "Removal of unused nodes.", kTuning},
   {"topo_sorting_mode", G::ModelTuning, Choice, "1", "0|1|2|3", Ignored, "Order of nodes: 0 BFS, 1 DFS, 2 reverse DFS, 3 stable reverse DFS.", kTuning},
-  {"disable_reuse_memory", G::ModelTuning, Switch, "0", "", Ignored, "1: each tensor has memory of its own.", "results do not depend on it"},
+  {"disable_reuse_memory", G::ModelTuning, Switch, "0", "", Full, "1: each tensor has memory of its own; see OP_NO_REUSE_MEM for single nodes."},
   {"buffer_optimize", G::ModelTuning, Choice, "l2_optimize", "l2_optimize|l1_optimize|off_optimize", Ignored, "Use of on-chip caches.", kTuning},
   {"enable_small_channel", G::ModelTuning, Switch, "0", "", Ignored, "1: first convolution with few channels.", kTuning},
   {"enable_single_stream", G::ModelTuning, Bool, "false", "", Ignored, "One stream only.", kTuning},

@@ -121,6 +121,7 @@ class Reader {
     ATC_TRY(read_input_format());
     ATC_TRY(read_required());
     ATC_TRY(check_options({"disable_reuse_memory"}));
+    out_.reuse_memory = line_.text("disable_reuse_memory") != "1";
     ATC_TRY(check_implementation_mode());
     ATC_TRY(read_precision());
     ATC_TRY(read_shapes());

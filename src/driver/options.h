@@ -54,6 +54,7 @@ struct CompileOptions {
   passes::Switches switches;
   std::vector<OutputType> output_types;
   bool display_model_info = false;
+  bool reuse_memory = true;  ///< not --disable_reuse_memory=1
   /// 0: fusion_result.json is not written.
   int export_compile_stat = 1;
   LogLevel log = LogLevel::Null;

@@ -4,6 +4,7 @@
 
 #include "atc/base/file.h"
 #include "report/engine_name.h"
+#include "report/memory_report.h"
 #include "soc/chip.h"
 
 namespace atc::report {
@@ -93,6 +94,7 @@ Status write_compile_report(const plan::Plan& plan, const passes::PassContext& c
   root["fusions"] = {{"graph_fusion", fusions_json(context.fusions.graph_fusion())},
                      {"ub_fusion", fusions_json(context.fusions.ub_fusion())}};
   root["precision"] = precision_json(context.precision);
+  root["memory"] = memory_json(plan);
   return write_file(path, root.dump(2) + "\n");
 }
 
