@@ -14,9 +14,11 @@ struct Rule {
   std::string_view kernel;
   bool (*may_share)(const Task&, std::size_t, std::size_t);
 };
-constexpr std::array kRules = {Rule{"cube_conv", conv_may_share}, Rule{"cube_matmul", matmul_may_share},
-                               Rule{"vector_program", vector_program_may_share},
-                               Rule{"window", window_may_share}};
+constexpr std::array kRules = {
+    Rule{"cube_conv", conv_may_share},  Rule{"cube_matmul", matmul_may_share},
+    Rule{"scatter", scatter_may_share}, Rule{"vector_program", vector_program_may_share},
+    Rule{"window", window_may_share},
+};
 
 bool is_direct(DType dtype, RegType type) {
   return reg_type_of(dtype) == type && bit_width(dtype) == aicore::reg_bytes(type) * 8;

@@ -8,6 +8,7 @@ namespace atc::kernels {
 /// elements of one size.
 bool conv_may_share(const Task& task, std::size_t input, std::size_t output);
 bool matmul_may_share(const Task& task, std::size_t input, std::size_t output);
+bool scatter_may_share(const Task& task, std::size_t input, std::size_t output);
 bool vector_program_may_share(const Task& task, std::size_t input, std::size_t output);
 bool window_may_share(const Task& task, std::size_t input, std::size_t output);
 

@@ -4,6 +4,7 @@
 
 #include "atc/base/math.h"
 #include "kernels/access.h"
+#include "kernels/in_place_rules.h"
 #include "kernels/kernel_list.h"
 #include "kernels/program_params.h"
 #include "kernels/task_packing.h"
@@ -233,6 +234,12 @@ PrepareResult prepare_scatter(const Task& task, const soc::Chip&) {
   ATC_TRY(check_blocks(task, t.empty() ? 0 : t.tiles()));
   return std::unique_ptr<PreparedKernel>(
       new Scatter(t, elements_of(task.operands[0].dtype, t.spec.op), task.operands[1].dtype));
+}
+
+// A tile reads its rows of the data before it writes the same rows; indices and updates are read for all
+// tiles.
+bool scatter_may_share(const Task&, std::size_t input, std::size_t output) {
+  return input == 0 && output == 3;
 }
 
 }  // namespace atc::kernels

@@ -4,6 +4,7 @@
 
 #include "harness.h"
 #include "kernels/in_place_rules.h"
+#include "kernels/scatter.h"
 #include "kernels/vector_program.h"
 
 namespace atc::kernels::testing {
@@ -252,6 +253,36 @@ TEST(MayShare, RowsThatAreReadSeveralTimes) {
     EXPECT_EQ(outputs(task, c.memory, aicore::Values::Fast, in, out), expected) << columns;
     EXPECT_EQ(outputs(task, c.memory, aicore::Values::Literal, in, out), expected) << columns;
   }
+}
+
+// The data becomes the result, whatever is added to which of its rows, on as many cores as there are.
+TEST(MayShare, ScatterIntoItsData) {
+  for (const aicore::ScatterOp op : {aicore::ScatterOp::Set, aicore::ScatterOp::Add})
+    for (const DType dtype : {DType::F32, DType::F16}) {
+      std::mt19937 rng(6);
+      Memory memory;
+      const ScatterSpec spec{op, 3, 500, 40, 70};
+      MutableBytes index(3 * 40 * 4);
+      for (std::size_t i = 0; i < 120; ++i)
+        reinterpret_cast<std::int32_t*>(index.data())[i] = static_cast<std::int32_t>(rng() % 500);
+      Tensor where;
+      where.dtype = DType::I32;
+      where.shape = {3, 40};
+      where.data = std::move(index).freeze();
+      const int data = memory.add(random_tensor(dtype, {3, 500, 70}, rng)), at = memory.add(where),
+                updates = memory.add(random_tensor(dtype, {3, 40, 70}, rng)),
+                out = memory.add(byte_size(dtype, 3 * 500 * 70));
+      const auto task = make_scatter(spec,
+                                     {memory.operand(data, dtype), memory.operand(at, DType::I32),
+                                      memory.operand(updates, dtype), memory.operand(out, dtype, true)},
+                                     chip("Ascend310P3"));
+      ASSERT_TRUE(task.ok()) << task.status().to_string();
+      ASSERT_TRUE(may_share(*task, 0, 3));
+      EXPECT_FALSE(may_share(*task, 2, 3));
+      const auto expected = outputs(*task, memory, aicore::Values::Literal);
+      for (const aicore::Values values : {aicore::Values::Fast, aicore::Values::Literal})
+        EXPECT_EQ(outputs(*task, memory, values, 0, 3), expected);
+    }
 }
 
 TEST(MayShare, NotForTemplatesThatSayNothing) {

@@ -9,7 +9,7 @@ namespace {
 
 TEST(MemoryReport, TellsPeakBoundsPlaceAndPlan) {
   plan::Plan plan;
-  for (const char* name : {"a", "b"}) plan.tensors.emplace_back().name = name;
+  for (const char* name : {"a", ""}) plan.tensors.emplace_back().name = name;
   for (const char* name : {"first", "second", "third"}) plan.tasks.emplace_back().name = name;
   plan.memory.peak = 192;
   plan.memory.bound = 128;
@@ -22,11 +22,11 @@ TEST(MemoryReport, TellsPeakBoundsPlaceAndPlan) {
   EXPECT_EQ(memory_json(plan), nlohmann::json::parse(R"({
     "peak_bytes": 192, "bound_bytes": 128, "model_order_bound_bytes": 256, "task_bound_bytes": 64,
     "moved_tasks": 2,
-    "peak_at": {"task": {"index": 1, "name": "second"}, "live": [{"tensor": "b", "bytes": 128}]},
+    "peak_at": {"task": {"index": 1, "name": "second"}, "live": [{"tensor": "of second", "bytes": 128}]},
     "plan": [
       {"tensor": "a", "offset": 64, "bytes": 128, "first_task": {"index": 0, "name": "first"},
        "last_task": {"index": 1, "name": "second"}},
-      {"tensor": "b", "offset": 64, "bytes": 128, "first_task": {"index": 1, "name": "second"},
+      {"tensor": "of second", "offset": 64, "bytes": 128, "first_task": {"index": 1, "name": "second"},
        "last_task": {"index": 2, "name": "third"}, "in_place_of": "a"}]
   })"));
 }
