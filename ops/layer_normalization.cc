@@ -5,7 +5,8 @@
 #include "ops/reference_util.h"
 #include "ops/vector_emitter.h"
 
-// Normalization over the trailing axes [axis, rank): LayerNormalization, RMSNormalization.
+// Normalization over the trailing axes [axis, rank): LayerNormalization, RMSNormalization, and ours of a sum:
+// atc::AddLayerNorm and atc::AddRmsNorm, y, x1 + x2 = (x1, x2, scale[, bias]), whose x2 broadcasts to x1.
 // stash_type only asks for the least precision of the statistics; here they are always double.
 namespace atc::ops {
 
@@ -66,6 +67,36 @@ void scale_and_shift(std::vector<double>& y, const Dims& shape, const Tensor& sc
     y[static_cast<std::size_t>(w.position())] += b[static_cast<std::size_t>(w.offset())];
 }
 
+/// Divides each row by the root of its mean square and `epsilon`; returns one over that a row.
+std::vector<double> divide_by_root_mean_square(std::vector<double>& y, const Rows& rows, double epsilon) {
+  std::vector<double> inverses(rows.count);
+  for (std::size_t r = 0; r < rows.count; ++r) {
+    double* row = y.data() + r * rows.length;
+    double squares = 0;
+    for (std::size_t i = 0; i < rows.length; ++i) squares += row[i] * row[i];
+    inverses[r] = 1 / std::sqrt(squares / static_cast<double>(rows.length) + epsilon);
+    for (std::size_t i = 0; i < rows.length; ++i) row[i] *= inverses[r];
+  }
+  return inverses;
+}
+
+/// Takes its mean from each row; returns the means.
+std::vector<double> subtract_mean(std::vector<double>& y, const Rows& rows) {
+  std::vector<double> means(rows.count);
+  for (std::size_t r = 0; r < rows.count; ++r) {
+    double* row = y.data() + r * rows.length;
+    double sum = 0;
+    for (std::size_t i = 0; i < rows.length; ++i) sum += row[i];
+    means[r] = sum / static_cast<double>(rows.length);
+    for (std::size_t i = 0; i < rows.length; ++i) row[i] -= means[r];
+  }
+  return means;
+}
+
+double epsilon_of(const ir::Node& node) {
+  return static_cast<double>(node.attrs.get_float("epsilon", 1e-5F));
+}
+
 // LayerNormalization --------------------------------------------------------------------------------
 
 Status infer_layer_normalization(InferContext& ctx) {
@@ -83,23 +114,10 @@ Status infer_layer_normalization(InferContext& ctx) {
 
 Status reference_layer_normalization(EvalContext& ctx) {
   const Tensor& x = ctx.input(0);
-  const double epsilon = ctx.node().attrs.get_float("epsilon", 1e-5F);
   const Rows rows = rows_of(x.shape, ctx.node());
   std::vector<double> y = to_doubles(x);
-  std::vector<double> means(rows.count);
-  std::vector<double> inverses(rows.count);
-  for (std::size_t r = 0; r < rows.count; ++r) {
-    double* row = y.data() + r * rows.length;
-    double sum = 0;
-    for (std::size_t i = 0; i < rows.length; ++i) sum += row[i];
-    const double mean = sum / static_cast<double>(rows.length);
-    double squares = 0;
-    for (std::size_t i = 0; i < rows.length; ++i) squares += (row[i] - mean) * (row[i] - mean);
-    const double inverse = 1 / std::sqrt(squares / static_cast<double>(rows.length) + epsilon);
-    for (std::size_t i = 0; i < rows.length; ++i) row[i] = (row[i] - mean) * inverse;
-    means[r] = mean;
-    inverses[r] = inverse;
-  }
+  const std::vector<double> means = subtract_mean(y, rows);
+  const std::vector<double> inverses = divide_by_root_mean_square(y, rows, epsilon_of(ctx.node()));
   scale_and_shift(y, x.shape, ctx.input(1), ctx.has_input(2) ? &ctx.input(2) : nullptr);
   ctx.outputs[0] = from_doubles(x.dtype, x.shape, y);
   Dims statistics = x.shape;
@@ -126,18 +144,41 @@ Status infer_rms_normalization(InferContext& ctx) {
 
 Status reference_rms_normalization(EvalContext& ctx) {
   const Tensor& x = ctx.input(0);
-  const double epsilon = ctx.node().attrs.get_float("epsilon", 1e-5F);
-  const Rows rows = rows_of(x.shape, ctx.node());
   std::vector<double> y = to_doubles(x);
-  for (std::size_t r = 0; r < rows.count; ++r) {
-    double* row = y.data() + r * rows.length;
-    double squares = 0;
-    for (std::size_t i = 0; i < rows.length; ++i) squares += row[i] * row[i];
-    const double inverse = 1 / std::sqrt(squares / static_cast<double>(rows.length) + epsilon);
-    for (std::size_t i = 0; i < rows.length; ++i) row[i] *= inverse;
-  }
+  divide_by_root_mean_square(y, rows_of(x.shape, ctx.node()), epsilon_of(ctx.node()));
   scale_and_shift(y, x.shape, ctx.input(1), nullptr);
   ctx.outputs[0] = from_doubles(ctx.input(1).dtype, x.shape, y);
+  return {};
+}
+
+// AddLayerNorm, AddRmsNorm --------------------------------------------------------------------------
+
+constexpr std::size_t kScale = 2, kBias = 3;  // inputs
+
+Status infer_add_norm(InferContext& ctx) {
+  ATC_TRY(require_float(ctx, 0));
+  for (std::size_t i = 1; i < ctx.input_count(); ++i) {
+    ATC_TRY(require_same_dtype(ctx, i, 0));
+    ATC_TRY(check_parameter(ctx, i));
+  }
+  auto statistics = statistics_shape(ctx);  // for its check of axis
+  if (!statistics.ok()) return statistics.status();
+  if (ctx.node().output(1) != nullptr) ctx.set_output(1, ctx.dtype(0), ctx.type(0).shape);
+  return infer_same_as_input(ctx);
+}
+
+Status reference_add_norm(EvalContext& ctx) {
+  const Tensor& x = ctx.input(0);
+  std::vector<double> y = to_doubles(x);
+  const std::vector<double> addend = to_doubles(ctx.input(1));
+  for (StridedWalk w(x.shape, {strides_over(ctx.input(1).shape, x.shape)}); !w.done(); w.next())
+    y[static_cast<std::size_t>(w.position())] += addend[static_cast<std::size_t>(w.offset())];
+  if (ctx.node().output(1) != nullptr) ctx.outputs[1] = from_doubles(x.dtype, x.shape, y);
+  const Rows rows = rows_of(x.shape, ctx.node());
+  if (ctx.node().is_internal("AddLayerNorm")) subtract_mean(y, rows);
+  divide_by_root_mean_square(y, rows, epsilon_of(ctx.node()));
+  scale_and_shift(y, x.shape, ctx.input(kScale), ctx.has_input(kBias) ? &ctx.input(kBias) : nullptr);
+  ctx.outputs[0] = from_doubles(x.dtype, x.shape, y);
   return {};
 }
 
@@ -167,18 +208,23 @@ VectorEmitter::Reg mean_of(VectorEmitter& e, VectorEmitter::Reg x) {
 
 /// 1 / sqrt(mean(x^2) + epsilon).
 VectorEmitter::Reg inverse_root_mean_square(VectorEmitter& e, VectorEmitter::Reg x) {
-  const auto epsilon =
-      e.constant(RegType::F32, static_cast<double>(e.node().attrs.get_float("epsilon", 1e-5F)));
+  const auto epsilon = e.constant(RegType::F32, epsilon_of(e.node()));
   return e.unary(VecOp::Rsqrt, e.binary(VecOp::Add, mean_of(e, e.binary(VecOp::Mul, x, x)), epsilon));
+}
+
+/// y * scale + bias; a scale that is the constant 1 stands for none.
+VectorEmitter::Reg scaled(VectorEmitter& e, VectorEmitter::Reg y, std::size_t scale, std::size_t bias) {
+  const ir::Value* s = e.node().input(scale);
+  const bool one = s->is_constant() && s->constant().count() == 1 && to_doubles(s->constant())[0] == 1;
+  if (!one) y = e.binary(VecOp::Mul, y, e.input(scale));
+  return e.has_input(bias) ? e.binary(VecOp::Add, y, e.input(bias)) : y;
 }
 
 Status vector_layer_normalization(VectorEmitter& e) {
   const auto mean = mean_of(e, e.input(0));
   const auto centred = e.binary(VecOp::Sub, e.input(0), mean);
   const auto inverse = inverse_root_mean_square(e, centred);
-  auto y = e.binary(VecOp::Mul, e.binary(VecOp::Mul, centred, inverse), e.input(1));
-  if (e.has_input(2)) y = e.binary(VecOp::Add, y, e.input(2));
-  e.set_output(0, y);
+  e.set_output(0, scaled(e, e.binary(VecOp::Mul, centred, inverse), 1, 2));
   if (e.node().output(1) != nullptr) e.set_output(1, mean);
   if (e.node().output(2) != nullptr) e.set_output(2, inverse);
   return {};
@@ -186,7 +232,17 @@ Status vector_layer_normalization(VectorEmitter& e) {
 
 Status vector_rms_normalization(VectorEmitter& e) {
   const auto inverse = inverse_root_mean_square(e, e.input(0));
-  e.set_output(0, e.binary(VecOp::Mul, e.binary(VecOp::Mul, e.input(0), inverse), e.input(1)));
+  e.set_output(0, scaled(e, e.binary(VecOp::Mul, e.input(0), inverse), 1, 2));
+  return {};
+}
+
+Status vector_add_norm(VectorEmitter& e) {
+  const auto sum = e.binary(VecOp::Add, e.input(0), e.input(1));
+  auto y = sum;
+  if (e.node().is_internal("AddLayerNorm")) y = e.binary(VecOp::Sub, y, mean_of(e, y));
+  y = e.binary(VecOp::Mul, y, inverse_root_mean_square(e, y));
+  e.set_output(0, scaled(e, y, kScale, kBias));
+  if (e.node().output(1) != nullptr) e.set_output(1, sum);
   return {};
 }
 
@@ -214,6 +270,18 @@ void register_layer_normalization(Registry& registry) {
                 .vector = vector_rms_normalization,
                 .vector_accepts = accepts_float,
                 .reduce_axes = vector_axes});
+  for (const std::string_view name : {"AddLayerNorm", "AddRmsNorm"})
+    registry.add({.name = name,
+                  .domain = "atc",
+                  .since = 0,
+                  .attrs = {{"axis", AttrKind::Int, false, 0}, {"epsilon", AttrKind::Float, false, 0}},
+                  .inputs = {3, name == "AddLayerNorm" ? 4 : 3},
+                  .outputs = {1, 2},
+                  .infer = infer_add_norm,
+                  .reference = reference_add_norm,
+                  .vector = vector_add_norm,
+                  .vector_accepts = accepts_float,
+                  .reduce_axes = vector_axes});
 }
 
 }  // namespace atc::ops

@@ -3,6 +3,7 @@
 #include "ops/axis_view.h"
 #include "ops/families.h"
 #include "ops/infer_checks.h"
+#include "ops/softmax_fused.h"
 #include "ops/vector_emitter.h"
 
 // Softmax, LogSoftmax, Hardmax. Before opset 13 the input is coerced to 2-D at `axis` (default 1) and
@@ -144,6 +145,7 @@ void register_softmax(Registry& registry) {
   add("Hardmax", reference_hardmax, nullptr);
   add("LogSoftmax", reference_log_softmax, vector_log_softmax);
   add("Softmax", reference_softmax, vector_softmax);
+  register_softmax_fused(registry);
 }
 
 }  // namespace atc::ops

@@ -49,10 +49,27 @@ struct KvView {
   bool transposed = false;  // positions are neighbours
 };
 
+// [B, G, T, D] of heads that a Gather repeats: each of G the same number of times, one after the other.
+std::optional<StridedView> gathered_heads(const Node& n, const Dims& dims) {
+  if (!n.is("Gather") || dims.size() != 4 || n.attrs.get_int("axis", 0) != 1 || !n.input(1)->is_constant() ||
+      n.input(1)->type.shape->size() != 1 || !n.input(0)->type.is_static())
+    return std::nullopt;
+  const std::vector<std::int64_t> heads = to_int64s(n.input(1)->constant());
+  const std::int64_t own = n.input(0)->type.dims()[1];
+  if (own < 1 || dims[1] % own != 0) return std::nullopt;
+  const std::int64_t repeats = dims[1] / own;
+  for (std::size_t i = 0; i < heads.size(); ++i)
+    if (heads[i] != static_cast<std::int64_t>(i) / repeats) return std::nullopt;
+  const StridedView v = trace_view(n.input(0));
+  return v.strides[3] == 1 || v.strides[2] == 1 ? v : whole_view(n.input(0));
+}
+
 // The repeated heads [B, G, R, T, D] before they are joined to [B, G * R, T, D].
 std::optional<StridedView> grouped(Value* value) {
   const Node* n = value->producer();
   const Dims dims = value->type.dims();
+  if (n != nullptr)
+    if (const auto v = gathered_heads(*n, dims)) return v;
   if (n == nullptr || !n->is("Reshape") || dims.size() != 4 || !n->input(0)->type.is_static())
     return std::nullopt;
   const StridedView v = trace_view(n->input(0));
@@ -65,15 +82,32 @@ std::optional<StridedView> grouped(Value* value) {
                      {v.strides[0], v.strides[1], v.strides[3], v.strides[4]}};
 }
 
-std::optional<KvView> kv_view(Value* value, std::int64_t batch, std::int64_t heads, bool is_transposed,
-                              bool repeats) {
+// [B, G, R, S, T] scores with keys and values [B, G, 1, T, D]: R query heads share one of theirs.
+bool shares_heads(const AttentionPattern& p) {
+  const auto one_a_group = [](const Value* v) {
+    return v->type.shape->size() == 5 && v->type.dims()[2] == 1;
+  };
+  return p.scores.size() == 5 && p.scores[2] > 1 && one_a_group(p.k) && one_a_group(p.v);
+}
+
+// [batch, heads, rows, positions] of the scores.
+Dims score_heads(const AttentionPattern& p) {
+  const Dims& d = p.scores;
+  return shares_heads(p) ? Dims{d[0], d[1] * d[2], d[3], d[4]} : as_heads(d);
+}
+
+// `kv_heads`: those of keys that queries share (`shares_heads`), 0 elsewhere.
+std::optional<KvView> kv_view(Value* value, std::int64_t batch, std::int64_t heads, std::int64_t kv_heads,
+                              bool is_transposed, bool repeats) {
   StridedView v;
   if (const auto g = repeats ? grouped(value) : std::nullopt) {
     v = *g;
   } else {
     // Leading axes may be joined otherwise than the scores' are.
     Dims dims = as_heads(value->type.dims());
-    if (const auto all = element_count(dims); all == batch * heads * dims[2] * dims[3])
+    if (kv_heads > 0)
+      dims = {batch, kv_heads, dims[2], dims[3]};
+    else if (element_count(dims) == batch * heads * dims[2] * dims[3])
       dims = {batch, heads, dims[2], dims[3]};
     const auto traced = reshaped(trace_view(value), dims);
     v = traced ? *traced : *reshaped(whole_view(value), dims);
@@ -186,9 +220,8 @@ void set_mask(Plan& plan, const AttentionPattern& p) {
   }
 }
 
-// Strides of `mask` broadcast over the scores.
-bool view_mask(AttentionMask& m, Value*& mask, const Dims& scores) {
-  const Dims heads = as_heads(scores);
+// Strides of `mask` broadcast over the scores, which are seen as `heads` (`score_heads`).
+bool view_mask(AttentionMask& m, Value*& mask, const Dims& scores, const Dims& heads) {
   for (StridedView v : {trace_view(mask), whole_view(mask)}) {
     if (v.dims.size() > scores.size()) return false;
     v.dims.insert(v.dims.begin(), scores.size() - v.dims.size(), 1);
@@ -237,12 +270,14 @@ Value* joined_mask(Graph& g, const AttentionPattern& p) {
 std::optional<Plan> plan_of(const AttentionPattern& p) {
   Plan plan;
   AttentionSpec& s = plan.spec;
-  const Dims scores = as_heads(p.scores);
+  const Dims scores = score_heads(p);
+  const std::int64_t shared = shares_heads(p) ? p.scores[1] : 0;
   s.batch = scores[0];
   s.heads = scores[1];
   s.rows = scores[2];
   s.scale = p.scale;
   s.softcap = p.softcap;
+  s.hidden_rows_are_zero = p.hidden_rows_are_zero;
   if (as_heads(p.q->type.dims())[2] != s.rows || p.q->type.dtype != p.k->type.dtype ||
       p.q->type.dtype != p.v->type.dtype)
     return std::nullopt;
@@ -259,8 +294,8 @@ std::optional<Plan> plan_of(const AttentionPattern& p) {
   // Both sides repeat their heads in the same way, or both are taken as they are.
   std::optional<KvView> k, v;
   for (bool repeats : {true, false}) {
-    k = kv_view(p.k, s.batch, s.heads, p.k_is_transposed, repeats);
-    v = kv_view(p.v, s.batch, s.heads, false, repeats);
+    k = kv_view(p.k, s.batch, s.heads, shared, p.k_is_transposed, repeats);
+    v = kv_view(p.v, s.batch, s.heads, shared, false, repeats);
     if (k && v && !v->transposed && k->view.dims[1] == v->view.dims[1]) break;
     k.reset();
   }
@@ -289,13 +324,14 @@ bool fuse(Graph& g, Node& product, PassContext& context) {
   if (plan->mask != nullptr) {
     // Strides are known before a sum of masks is written: a sum is dense over what its addends span.
     AttentionMask probe = s.mask;
+    const Dims heads = score_heads(*p);
     for (const ScoreAddend& a : p->addends) {
       Value* v = a.value;
-      if (!view_mask(probe, v, p->scores)) return false;
+      if (!view_mask(probe, v, p->scores, heads)) return false;
     }
-    if (p->condition != nullptr && !view_mask(probe, plan->mask, p->scores)) return false;
+    if (p->condition != nullptr && !view_mask(probe, plan->mask, p->scores, heads)) return false;
     plan->mask = joined_mask(g, *p);
-    ATC_CHECK(view_mask(s.mask, plan->mask, p->scores), "a mask has no strides");
+    ATC_CHECK(view_mask(s.mask, plan->mask, p->scores, heads), "a mask has no strides");
   }
   std::vector<Value*> inputs = {plan->q, plan->mask};
   inputs.insert(inputs.end(), plan->kv.begin(), plan->kv.end());

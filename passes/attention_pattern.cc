@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/op.h"
+#include "passes/match.h"
 
 namespace atc::passes {
 namespace {
@@ -12,17 +13,6 @@ using ir::Value;
 using Kind = kernels::AttentionMask::Kind;
 
 bool is_cube_dtype(DType t) { return t == DType::F32 || t == DType::F16 || t == DType::BF16; }
-
-// The one node that reads `v`, when nothing else does.
-bool is_private(const Value* v) {
-  return v->producer() != nullptr && v->uses().size() == 1 && !v->graph()->is_output(v);
-}
-
-std::optional<double> scalar_of(const Value* v) {
-  if (v == nullptr || !v->is_constant() || v->constant().count() != 1 || !is_cube_dtype(v->type.dtype))
-    return std::nullopt;
-  return to_doubles(v->constant())[0];
-}
 
 // v = x * factor with a constant factor: x, and the factor joins `scale`.
 Value* unscaled(const Node& n, double& scale) {
@@ -74,7 +64,11 @@ class Matcher {
            (is_float_cast(*weights->producer()) ||
             (weights->producer()->is("Reshape") && keeps_matrices(*weights->producer()))))
       weights = take(weights)->input(0);
-    if (!is_private(weights) || !weights->producer()->is("Softmax")) return std::nullopt;
+    if (!is_private(weights)) return std::nullopt;
+    Value* checked = take_nan_check(weights);
+    if (checked != nullptr) weights = checked;
+    if ((checked == nullptr && !is_private(weights)) || !weights->producer()->is("Softmax"))
+      return std::nullopt;
     Node* softmax = take(weights);
     const Dims dims = softmax->input(0)->type.dims();
     const auto axis =
@@ -90,6 +84,21 @@ class Matcher {
  private:
   static bool is_float_cast(const Node& n) {
     return n.is("Cast") && is_cube_dtype(n.input(0)->type.dtype) && is_cube_dtype(n.output(0)->type.dtype);
+  }
+
+  // w of Where(IsNaN(w), 0, w), which nothing else reads; null where `v` is no such thing.
+  Value* take_nan_check(Value* v) {
+    Node* where = v->producer();
+    if (!where->is("Where") || scalar_of(where->input(1)) != 0 || !is_private(where->input(0)))
+      return nullptr;
+    Node* check = where->input(0)->producer();
+    Value* w = where->input(2);
+    if (!check->is("IsNaN") || check->input(0) != w || w->producer() == nullptr || w->uses().size() != 2 ||
+        w->graph()->is_output(w))
+      return nullptr;
+    p_.nodes.insert(p_.nodes.end(), {where, check});
+    p_.hidden_rows_are_zero = true;
+    return w;
   }
 
   Node* take(Value* v) {

@@ -27,14 +27,15 @@ struct AttentionPattern {
   ir::Value* condition = nullptr;  ///< of a Where: bool
   kernels::AttentionMask::Kind condition_kind = kernels::AttentionMask::Kind::None;
   double fill = 0;
-  Dims scores;                   ///< dims at the softmax, [..., S, T]
-  std::vector<ir::Node*> nodes;  ///< all that the fused node stands for, `product` included
+  bool hidden_rows_are_zero = false;  ///< NaN weights, of rows that see nothing, are replaced by 0
+  Dims scores;                        ///< dims at the softmax, [..., S, T]
+  std::vector<ir::Node*> nodes;       ///< all that the fused node stands for, `product` included
 };
 
 /// The pattern that ends in this MatMul; nullopt when its first operand is no softmax of scaled and masked
 /// scores that only this chain reads. Scale by Mul or Div before or after the product, on either operand;
 /// masks by Add, Sub or Where; a soft cap by Tanh; Casts between float types; Reshape of the leading axes
-/// between the product and the softmax.
+/// between the product and the softmax; Where(IsNaN(w), 0, w) behind it.
 std::optional<AttentionPattern> match_attention(ir::Node& product);
 
 }  // namespace atc::passes

@@ -1,5 +1,6 @@
 #include "passes/pipeline.h"
 
+#include "passes/add_norm_fusion.h"
 #include "passes/attention_fusion.h"
 #include "passes/attention_lowering.h"
 #include "passes/common_subexpression.h"
@@ -11,11 +12,17 @@
 #include "passes/dequantize_per_reader.h"
 #include "passes/dynamic_regions.h"
 #include "passes/epilogue_fusion.h"
+#include "passes/gate_merge.h"
+#include "passes/gelu_fusion.h"
+#include "passes/group_norm_fusion.h"
+#include "passes/hard_swish_fusion.h"
 #include "passes/identity_removal.h"
 #include "passes/infer_shapes.h"
 #include "passes/integer_form.h"
 #include "passes/layout.h"
+#include "passes/masked_softmax_fusion.h"
 #include "passes/matmul_merge.h"
+#include "passes/norm_fusion.h"
 #include "passes/pack_weights.h"
 #include "passes/precision.h"
 #include "passes/quantize_expand.h"
@@ -25,7 +32,10 @@
 #include "passes/quantize_sign.h"
 #include "passes/random_seeds.h"
 #include "passes/rope_fusion.h"
+#include "passes/softmax_fusion.h"
+#include "passes/softmax_pooling.h"
 #include "passes/swiglu_fusion.h"
+#include "passes/swish_fusion.h"
 #include "passes/vector_fusion.h"
 #include "passes/view_fusion.h"
 
@@ -68,6 +78,17 @@ std::vector<Pass> pipeline() {
       optional(quantize_expand_pass()),
       optional(quantize_sign_pass()),
 
+      // Operators that exporters write out, before others are written out here.
+      optional(group_norm_fusion_pass()),
+      optional(layer_norm_fusion_pass()),
+      optional(rms_norm_fusion_pass()),
+      optional(add_layer_norm_fusion_pass()),
+      optional(add_rms_norm_fusion_pass()),
+      optional(gelu_fusion_pass()),
+      optional(hard_swish_fusion_pass()),
+      optional(swish_fusion_pass()),
+      optional(softmax_fusion_pass()),
+
       // Operators that have simpler forms take them; what that leaves to fold is folded.
       optional(conv_batch_norm_pass()),
       optional(decompose_pass()),
@@ -81,6 +102,9 @@ std::vector<Pass> pipeline() {
       optional(attention_fusion_pass()),
       optional(attention_lowering_pass()),
       optional(swiglu_fusion_pass()),
+      optional(softmax_pooling_pass()),
+      optional(masked_softmax_fusion_pass()),
+      optional(gate_merge_pass()),
       dead_code_pass(),
 
       // Behind the attention fusion, which takes one factor between its products.

@@ -7,6 +7,7 @@
 #include "ops/fused_views.h"
 #include "ops/op.h"
 #include "ops/reference_util.h"
+#include "passes/match.h"
 #include "passes/rewrite.h"
 #include "passes/strided_view.h"
 
@@ -19,10 +20,6 @@ using ir::Value;
 using Operand = ops::FusedViews::Operand;
 
 constexpr std::string_view kAtcName = "RotaryPositionEmbeddingFusionPass";
-
-bool is_private(const Value* v) {
-  return v->producer() != nullptr && v->uses().size() == 1 && !v->graph()->is_output(v);
-}
 
 bool is_last_axis(const Node& n, std::size_t rank) {
   return ops::normalize_axis(n.attrs.get_int("axis", n.is("Split") ? 0 : -1),
@@ -89,6 +86,14 @@ std::optional<Joined> joined(Value* v) {
   return j;
 }
 
+// x of v = -x, as Neg or as a product with -1.
+Value* negated(const Value* v) {
+  const Node* n = v->producer();
+  if (n->is("Neg")) return n->input(0);
+  const auto product = with_scalar(*n, "Mul");
+  return product && product->c == -1 ? product->x : nullptr;
+}
+
 // y = x * cos + rotated(x) * sin.
 struct Match {
   StridedView x;  // low part, [..., h]
@@ -108,9 +113,9 @@ std::optional<Match> whole_form(Node& add) {
     for (std::size_t k = 0; k < 2; ++k) {
       Value* r = turned->input(k);
       auto j = is_private(r) ? joined(r) : std::nullopt;
-      if (!j || !is_private(j->low) || !j->low->producer()->is("Neg")) continue;
+      if (!j || !is_private(j->low) || negated(j->low) == nullptr) continue;
       Node* neg = j->low->producer();
-      const auto pair = pair_of(j->high, neg->input(0));
+      const auto pair = pair_of(j->high, negated(j->low));
       if (!pair || pair->interleaved != j->interleaved) continue;
       for (std::size_t m = 0; m < 2; ++m) {
         Value* x = straight->input(m);
@@ -141,11 +146,11 @@ std::optional<Match> whole_form(Node& add) {
 }
 
 // a * c as (a, c) in either order.
-struct Product {
+struct Term {
   Node* node;
   Value *a, *c;
 };
-std::vector<Product> products(Value* v) {
+std::vector<Term> terms(Value* v) {
   if (!is_private(v) || !v->producer()->is("Mul")) return {};
   Node* n = v->producer();
   return {{n, n->input(0), n->input(1)}, {n, n->input(1), n->input(0)}};
@@ -156,11 +161,11 @@ std::optional<Match> half_form(Node& top) {
   if (!j || j->nodes[0] != &top || !is_private(j->low) || !is_private(j->high)) return std::nullopt;
   Node *sub = j->low->producer(), *add = j->high->producer();
   if (!sub->is("Sub") || !add->is("Add")) return std::nullopt;
-  for (const Product& ac : products(sub->input(0)))
-    for (const Product& bs : products(sub->input(1)))
+  for (const Term& ac : terms(sub->input(0)))
+    for (const Term& bs : terms(sub->input(1)))
       for (std::size_t i = 0; i < 2; ++i)
-        for (const Product& bc : products(add->input(i)))
-          for (const Product& as : products(add->input(1 - i))) {
+        for (const Term& bc : terms(add->input(i)))
+          for (const Term& as : terms(add->input(1 - i))) {
             if (ac.c != bc.c || bs.c != as.c || ac.a != as.a || bs.a != bc.a) continue;
             if (ac.a->type.dims() != j->low->type.dims()) continue;
             const auto pair = pair_of(ac.a, bs.a);

@@ -99,6 +99,11 @@ View gathered(const Node& n, StridedView v) {
   return v;
 }
 
+bool joins_one_value(const Node& n) {
+  return n.is("Concat") &&
+         std::all_of(n.inputs().begin(), n.inputs().end(), [&](const Value* v) { return v == n.input(0); });
+}
+
 // Axes of length 1 that the output repeats.
 View repeated(const Node& n, StridedView v) {
   const Dims out = n.output(0)->type.dims();
@@ -125,14 +130,14 @@ View apply(const Node& n, const Value* value, const StridedView& v) {
   if (n.is("Slice")) return sliced(n, v);
   if (n.is("Split")) return split(n, value, v);
   if (n.is("Gather")) return gathered(n, v);
-  if (n.is("Expand") || n.is("Tile")) return repeated(n, v);
+  if (n.is("Expand") || n.is("Tile") || joins_one_value(n)) return repeated(n, v);
   if (n.is("Identity")) return v;
   return std::nullopt;
 }
 
 bool looks_through(const Node& n) {
   return is_reshape(n) || n.is("Transpose") || n.is("Slice") || n.is("Split") || n.is("Gather") ||
-         n.is("Expand") || n.is("Tile") || n.is("Identity");
+         n.is("Expand") || n.is("Tile") || n.is("Identity") || joins_one_value(n);
 }
 
 }  // namespace

@@ -21,7 +21,8 @@ StridedView whole_view(ir::Value* value);
 
 /// `value` as a view of the earliest value that it can be a view of: through Reshape, Flatten, Squeeze,
 /// Unsqueeze, Transpose, Slice with positive steps, Split, Gather of one constant index, Expand, Tile of axes
-/// of length 1, Identity. Static shapes only; its own view where nothing can be looked through.
+/// of length 1 and Concat of one value along one, Identity. Static shapes only; its own view where nothing
+/// can be looked through.
 StridedView trace_view(ir::Value* value);
 
 /// The view with other dims (same number of elements); nullopt when strides cannot express it.

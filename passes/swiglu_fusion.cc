@@ -2,6 +2,7 @@
 
 #include "ops/fused_views.h"
 #include "ops/reference_util.h"
+#include "passes/match.h"
 #include "passes/rewrite.h"
 #include "passes/strided_view.h"
 
@@ -13,10 +14,6 @@ using ir::Node;
 using ir::Value;
 
 constexpr std::string_view kAtcName = "GLUFusionPass";
-
-bool is_private(const Value* v) {
-  return v->producer() != nullptr && v->uses().size() == 1 && !v->graph()->is_output(v);
-}
 
 // The g of g * Sigmoid(g), and the nodes of that.
 struct Gate {
@@ -67,7 +64,7 @@ bool fuse(Graph& graph, Node& n, PassContext& context) {
     const bool parts = gv->base == uv->base && gv->base != g;
     const Node *gp = projection(gv->base), *up = projection(uv->base);
     const bool products = gp != nullptr && up != nullptr && gp != up && gp->input(0) == up->input(0) &&
-                          gv->base->uses().size() == 2 && uv->base->uses().size() == 1;
+                          gv->base->uses().size() == gate->nodes.size() && uv->base->uses().size() == 1;
     if (!parts && !products) continue;
     context.fusions.matched(FusionKind::Graph, kAtcName);
     Node* fused = graph.add_node("Fused", {gv->base, uv->base}, 1, &n, "atc", 0);

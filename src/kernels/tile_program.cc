@@ -27,6 +27,9 @@ bool result_is_bool(VecOp op) {
   return aicore::is_comparison(op) || op == VecOp::IsNaN || op == VecOp::IsInf;
 }
 
+// Of registers with one element a position of the reduced axis.
+Lanes lanes_along(ReduceMode mode) { return mode == ReduceMode::Rows ? Lanes::PerCol : Lanes::PerRow; }
+
 // Storage that needs no Cast on its way into a register of its type.
 bool is_direct(DType dtype, RegType type) {
   return aicore::reg_type_of(dtype) == type && bit_width(dtype) == aicore::reg_bytes(type) * 8;
@@ -134,7 +137,11 @@ Status TileProgram::analyse() {
           return bad(i, "result of another type than its operand");
         if (aicore::is_reduction(instr.op)) {
           if (mode_ == ReduceMode::None) return bad(i, "reduces in a space without a reduced axis");
-          dst.lanes = mode_ == ReduceMode::Rows ? Lanes::PerRow : Lanes::PerCol;
+          // What only moves along the reduced axis has one result for the whole tile.
+          if (reg(instr.a).lanes == lanes_along(mode_))
+            dst.lanes = Lanes::Scalar;
+          else
+            dst.lanes = mode_ == ReduceMode::Rows ? Lanes::PerRow : Lanes::PerCol;
           dst.level += 1;
           dst.chunked = false;
           levels_ = std::max(levels_, dst.level);
@@ -142,8 +149,7 @@ Status TileProgram::analyse() {
       }
     }
     if (!aicore::is_reduction(instr.op) && mode_ != ReduceMode::None) {
-      const Lanes along = mode_ == ReduceMode::Rows ? Lanes::PerCol : Lanes::PerRow;
-      dst.chunked = dst.chunked || dst.lanes == Lanes::Full || dst.lanes == along;
+      dst.chunked = dst.chunked || dst.lanes == Lanes::Full || dst.lanes == lanes_along(mode_);
     }
     assigned[static_cast<std::size_t>(instr.dst)] = true;
   }
@@ -219,7 +225,7 @@ void TileProgram::assign_slots() {
     if (!reduces && instr.op != VecOp::Store) continue;
     const Register& reg = registers_[static_cast<std::size_t>(instr.a)];
     const Lanes wanted = reduces ? Lanes::Full : operand_lanes_[static_cast<std::size_t>(instr.dst)];
-    if (reg.lanes == wanted) continue;
+    if (reg.lanes == wanted || (reduces && reg.lanes == lanes_along(mode_))) continue;
     spread_slot_[i] = static_cast<int>(slots_.size());
     slots_.push_back({wanted, aicore::reg_bytes(reg.type)});
   }
@@ -461,6 +467,11 @@ void TileProgram::execute(std::size_t index, Core& core, Buffers::Set& set, cons
   VecRef a = place(instr.a, set, chunk);
   const RegType operand_type = registers_[static_cast<std::size_t>(instr.a)].type;
   if (aicore::is_reduction(instr.op)) {
+    if (dst.lanes == Lanes::Scalar) {
+      core.reduce(instr.op, dst.type, *set.slots[static_cast<std::size_t>(dst.slot)], *a.buffer, true, 1,
+                  mode_ == ReduceMode::Rows ? cols : rows, !chunk.first);
+      return;
+    }
     if (spread_slot_[index] >= 0) a.buffer = spread(index, instr.a, Lanes::Full, core, set, chunk);
     core.reduce(instr.op, dst.type, *set.slots[static_cast<std::size_t>(dst.slot)], *a.buffer,
                 mode_ == ReduceMode::Rows, rows, cols, !chunk.first);

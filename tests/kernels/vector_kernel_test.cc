@@ -102,6 +102,54 @@ TEST(VectorKernel, SoftmaxAnyAxisAnyLength) {
   }
 }
 
+// Weights that are the same for all columns (or rows) are reduced once a tile, not once a column; the values
+// that they weigh fit UB, or are walked in chunks.
+TEST(VectorKernel, ReducesWhatOnlyMovesAlongTheAxis) {
+  std::mt19937 rng(11);
+  struct Shape {
+    std::int64_t outer, rows, cols;
+    std::size_t axis;
+  };
+  for (const Shape s : {Shape{3, 9, 70, 1}, Shape{2, 20000, 40, 1}, Shape{3, 70, 9, 2}, Shape{2, 5, 60000, 2},
+                        Shape{2, 7, 1, 1}, Shape{2, 1, 7, 2}}) {
+    Case c;
+    c.space.dims = {s.outer, s.rows, s.cols};
+    c.space.reduce_axis = static_cast<int>(s.axis);
+    const bool down = s.axis == 1;
+    const std::int64_t length = down ? s.rows : s.cols, others = down ? s.cols : s.rows;
+    const Tensor x = random_tensor(DType::F32, c.space.dims, rng, 2.0),
+                 w = random_tensor(DType::F32, {s.outer, length}, rng, 4.0);
+    const int ix = c.input(x, {s.rows * s.cols, s.cols, 1}),
+              iw = c.input(w, {length, down ? 1 : 0, down ? 0 : 1});
+    const int out = c.output(DType::F32, static_cast<std::size_t>(s.outer * others),
+                             {others, down ? 0 : 1, down ? 1 : 0});
+    VectorProgram& p = c.program;
+    const int v = p.load(iw, RegType::F32);
+    const int m = p.emit(VecOp::ReduceMax, RegType::F32, v);
+    const int e = p.emit(VecOp::Exp, RegType::F32, p.emit(VecOp::Sub, RegType::F32, v, m));
+    const int total = p.emit(VecOp::ReduceSum, RegType::F32, e);
+    const int product = p.emit(VecOp::Mul, RegType::F32, p.load(ix, RegType::F32), e);
+    const int sum = p.emit(VecOp::ReduceSum, RegType::F32, product);
+    p.store(out, RegType::F32, p.emit(VecOp::Div, RegType::F32, sum, total));
+    EXPECT_EQ(check_modes(prepare_vector_program, c.task(chip("Ascend310P3")), chip("Ascend310P3"), c.memory),
+              "")
+        << s.rows << "x" << s.cols;
+    const auto xs = to_doubles(x), ws = to_doubles(w);
+    const auto got = floats(c.memory, out, DType::F32);
+    for (std::int64_t o = 0; o < s.outer; ++o)
+      for (std::int64_t i = 0; i < others; ++i) {
+        double weights = 0, value = 0;
+        for (std::int64_t k = 0; k < length; ++k) {
+          const double f = std::exp(ws[static_cast<std::size_t>(o * length + k)]);
+          const std::int64_t at = down ? k * s.cols + i : i * s.cols + k;
+          weights += f;
+          value += f * xs[static_cast<std::size_t>(o * s.rows * s.cols + at)];
+        }
+        ASSERT_NEAR(got[static_cast<std::size_t>(o * others + i)], value / weights, 2e-5) << o << " " << i;
+      }
+  }
+}
+
 TEST(VectorKernel, ReducedStoreAndScalarOperands) {
   std::mt19937 rng(3);
   Case c;

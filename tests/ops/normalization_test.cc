@@ -221,5 +221,37 @@ TEST(LRN, WindowOfChannels) {
   expect_near(y, {1, 4, 1}, {1.0 / (1 + 5), 2.0 / (1 + 13), 3.0 / (1 + 25), 4.0 / (1 + 16)});
 }
 
+// Of sums ---------------------------------------------------------------------------------------------
+
+NodeCase& add_norm(NodeCase& c) {
+  return c.data(f32({2, 2}, {1, 2, 3, 0}))
+      .data(f32({2}, {1, 4}))
+      .constant(f32({2}, {2, 3}))
+      .attr("epsilon", ir::Attribute(0.0F));
+}
+
+TEST(AddNorm, NormalizesTheSum) {
+  // Sums 2 6 and 4 4: means 4 and 4, deviations 2 and 0.
+  NodeCase layer("AddLayerNorm", 0, 2, "atc");
+  const auto y = add_norm(layer).constant(f32({2}, {10, 20})).attr("epsilon", ir::Attribute(5.0F)).run();
+  expect_near(y[0], {2, 2}, {10 - 2 * 2.0 / 3, 20 + 3 * 2.0 / 3, 10, 20});
+  expect_near(y[1], {2, 2}, {2, 6, 4, 4});
+  NodeCase rms("AddRmsNorm", 0, 2, "atc");
+  const auto z = add_norm(rms).run();
+  expect_near(z[0], {2, 2}, {2 * 2 / std::sqrt(20), 3 * 6 / std::sqrt(20), 2, 3});
+  expect_near(z[1], {2, 2}, {2, 6, 4, 4});
+}
+
+TEST(AddNorm, Refusals) {
+  NodeCase wide("AddLayerNorm", 0, 1, "atc");
+  EXPECT_THAT(
+      wide.typed(DType::F32, Dims{2}).typed(DType::F32, Dims{3, 2}).typed(DType::F32, Dims{2}).inferred(),
+      HasSubstr("does not broadcast"));
+  NodeCase types("AddRmsNorm", 0, 1, "atc");
+  EXPECT_THAT(
+      types.typed(DType::F32, Dims{2}).typed(DType::F16, Dims{2}).typed(DType::F32, Dims{2}).inferred(),
+      HasSubstr("f16"));
+}
+
 }  // namespace
 }  // namespace atc::ops

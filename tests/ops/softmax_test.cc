@@ -56,5 +56,66 @@ TEST(Hardmax, MarksTheFirstLargest) {
   expect_near(NodeCase("Hardmax", 11).data(f32({1, 2, 2}, {1, 3, 3, 2})).run_one(), {1, 2, 2}, {0, 1, 0, 0});
 }
 
+// With what stands around it --------------------------------------------------------------------------
+
+TEST(ScaledMaskedSoftmax, ScalesThenMasks) {
+  const auto masked = [](const char* kind, Tensor mask) {
+    return NodeCase("ScaledMaskedSoftmax", 0, 1, "atc")
+        .data(f32({1, 2}, {0, 2 * std::log(3)}))
+        .data(std::move(mask))
+        .attr("scale", ir::Attribute(0.5F))
+        .attr("mask_kind", ir::Attribute(std::string(kind)))
+        .attr("fill", ir::Attribute(-1e9F))
+        .run_one();
+  };
+  expect_near(masked("add", f32({2}, {std::log(3), 0})), {1, 2}, {0.5, 0.5});
+  const Tensor first = from_doubles(DType::Bool, {2}, std::vector<double>{1, 0});
+  expect_near(masked("keep", first), {1, 2}, {1, 0});
+  expect_near(masked("drop", first), {1, 2}, {0, 1});
+  expect_near(NodeCase("ScaledMaskedSoftmax", 0, 1, "atc")
+                  .data(f32({2, 1}, {0, std::log(3)}))
+                  .attr("axis", 0)
+                  .run_one(),
+              {2, 1}, {0.25, 0.75});
+}
+
+TEST(ScaledMaskedSoftmax, Refusals) {
+  const auto inferred = [](const char* kind, DType mask, Dims dims) {
+    return NodeCase("ScaledMaskedSoftmax", 0, 1, "atc")
+        .typed(DType::F32, Dims{2, 3})
+        .typed(mask, std::move(dims))
+        .attr("mask_kind", ir::Attribute(std::string(kind)))
+        .inferred();
+  };
+  EXPECT_EQ(inferred("add", DType::F32, {3}), "f32[2,3]");
+  EXPECT_THAT(inferred("keep", DType::F32, {3}), HasSubstr("type bool"));
+  EXPECT_THAT(inferred("add", DType::Bool, {3}), HasSubstr("bool"));
+  EXPECT_THAT(inferred("add", DType::F32, {4, 2, 3}), HasSubstr("does not broadcast"));
+  EXPECT_THAT(inferred("hide", DType::F32, {3}), HasSubstr("found 'hide'"));
+}
+
+TEST(SoftmaxWeightedSum, AveragesBySoftmaxWeights) {
+  const auto y = NodeCase("SoftmaxWeightedSum", 0, 1, "atc")
+                     .data(f32({1, 2, 2}, {1, 10, 5, 30}))
+                     .data(f32({2, 1}, {0, std::log(3)}))
+                     .attr("axis", 1)
+                     .run_one();
+  expect_near(y, {1, 1, 2}, {4, 25});
+}
+
+TEST(SoftmaxWeightedSum, Refusals) {
+  const auto inferred = [](Dims scores, std::int64_t axis) {
+    return NodeCase("SoftmaxWeightedSum", 0, 1, "atc")
+        .typed(DType::F32, Dims{2, 5, 7})
+        .typed(DType::F32, std::move(scores))
+        .attr("axis", static_cast<int>(axis))
+        .inferred();
+  };
+  EXPECT_EQ(inferred({5, 1}, 1), "f32[2,1,7]");
+  EXPECT_THAT(inferred({2, 1, 7}, 1), HasSubstr("does not have axis 1 of the data in full"));
+  EXPECT_THAT(inferred({7}, 1), HasSubstr("does not have axis 1 of the data in full"));
+  EXPECT_THAT(inferred({3, 2, 5, 7}, 1), HasSubstr("does not broadcast"));
+}
+
 }  // namespace
 }  // namespace atc::ops

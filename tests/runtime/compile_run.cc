@@ -32,6 +32,7 @@ StatusOr<CompiledRun> compile_and_run(ir::Graph& graph, const CompileTarget& tar
   ATC_ASSIGN(plan::BuiltPlan built, plan::build_plan(graph, *chip));
   ATC_TRY(plan::validate(built.plan));
   CompiledRun run;
+  run.fusions = context.fusions;
   for (const plan::PlanTask& task : built.plan.tasks) {
     run.tasks.push_back(task.op_type);
     if (task.engine != plan::Engine::AiCore) run.on_ai_cpu.push_back(task.op_type);

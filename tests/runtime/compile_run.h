@@ -19,6 +19,7 @@ struct CompiledRun {
   std::vector<Tensor> outputs;
   std::vector<std::string> tasks;      ///< operator types of all tasks, in order
   std::vector<std::string> on_ai_cpu;  ///< those of the tasks that no AI Core ran
+  passes::FusionCounts fusions;
 };
 
 /// The whole way of a graph: passes (each verified), plan, its tasks on the simulated AI Core.
