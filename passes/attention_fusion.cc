@@ -92,13 +92,22 @@ bool shares_heads(const AttentionPattern& p) {
 
 // [batch, heads, rows, positions] of the scores.
 Dims score_heads(const AttentionPattern& p) {
-  const Dims& d = p.scores;
-  return shares_heads(p) ? Dims{d[0], d[1] * d[2], d[3], d[4]} : as_heads(d);
+  const Dims& s = p.scores;
+  if (shares_heads(p)) return {s[0], s[1] * s[2], s[3], s[4]};
+  Dims d = as_heads(s);
+  // Heads of all batches on one axis: as many a batch as the queries' rows hold. Only apart are they views of
+  // rows that other products share (matmul-merge).
+  const Dims base = trace_view(p.q).base->type.dims();
+  const std::int64_t width = p.q->type.dims().back();
+  const std::int64_t heads = base.empty() || width < 1 ? 0 : base.back() / width;
+  if (s.size() == 3 && heads > 1 && base.back() % width == 0 && d[1] % heads == 0)
+    d = {d[1] / heads, heads, d[2], d[3]};
+  return d;
 }
 
-// `kv_heads`: those of keys that queries share (`shares_heads`), 0 elsewhere.
+// `kv_heads`: those of keys that queries share (`shares_heads`), 0 elsewhere. Only keys may lie transposed.
 std::optional<KvView> kv_view(Value* value, std::int64_t batch, std::int64_t heads, std::int64_t kv_heads,
-                              bool is_transposed, bool repeats) {
+                              bool is_transposed, bool repeats, bool is_key) {
   StridedView v;
   if (const auto g = repeats ? grouped(value) : std::nullopt) {
     v = *g;
@@ -119,7 +128,7 @@ std::optional<KvView> kv_view(Value* value, std::int64_t batch, std::int64_t hea
       std::swap(v.strides[2], v.strides[3]);
     }
     const bool columns = v.strides[3] == 1 || v.dims[3] == 1, rows = v.strides[2] == 1 || v.dims[2] == 1;
-    if (columns || rows) break;
+    if (columns || (rows && is_key)) break;
     if (element_count(dims) != element_count(value->type.dims())) return std::nullopt;
     v = *reshaped(whole_view(value), dims);
   }
@@ -294,8 +303,8 @@ std::optional<Plan> plan_of(const AttentionPattern& p) {
   // Both sides repeat their heads in the same way, or both are taken as they are.
   std::optional<KvView> k, v;
   for (bool repeats : {true, false}) {
-    k = kv_view(p.k, s.batch, s.heads, shared, p.k_is_transposed, repeats);
-    v = kv_view(p.v, s.batch, s.heads, shared, false, repeats);
+    k = kv_view(p.k, s.batch, s.heads, shared, p.k_is_transposed, repeats, true);
+    v = kv_view(p.v, s.batch, s.heads, shared, false, repeats, false);
     if (k && v && !v->transposed && k->view.dims[1] == v->view.dims[1]) break;
     k.reset();
   }

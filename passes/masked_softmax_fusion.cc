@@ -33,6 +33,14 @@ void take_scale(Value* v, Match& m) {
   m.nodes.insert(m.nodes.end(), p.nodes.begin(), p.nodes.end());
 }
 
+/// What is added to `v` without a scale: not its equal, nor the bias of a product, which has one number a
+/// column.
+bool is_mask(const Value& mask, const Value& v) {
+  if (!mask.is_constant()) return mask.type != v.type;
+  const Dims dims = mask.type.dims();
+  return !dims.empty() && mask.constant().count() != dims.back();
+}
+
 bool take_add(Value* v, Match& m) {
   Node* add = made_by(v, "Add");
   if (add == nullptr) return false;
@@ -43,7 +51,7 @@ bool take_add(Value* v, Match& m) {
     found.nodes.push_back(add);
     found.mask = mask;
     take_scale(x, found);
-    if (found.scale == 1 && mask->type == v->type && !mask->is_constant()) continue;
+    if (found.scale == 1 && !is_mask(*mask, *v)) continue;
     m = found;
     return true;
   }

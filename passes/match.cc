@@ -79,6 +79,18 @@ std::optional<ScalarOperand> with_scalar(const Node& node, std::string_view op_t
   return std::nullopt;
 }
 
+bool swaps_last_axes(const Node& n) {
+  if (!n.is("Transpose")) return false;
+  const Dims perm = n.attrs.get_ints("perm");
+  const std::size_t rank = n.input(0)->type.shape->size();
+  if (rank < 2 || (!n.attrs.has("perm") && rank != 2)) return false;
+  if (!n.attrs.has("perm")) return true;
+  for (std::size_t i = 0; i + 2 < rank; ++i)
+    if (perm[i] != static_cast<std::int64_t>(i)) return false;
+  return perm[rank - 2] == static_cast<std::int64_t>(rank) - 1 &&
+         perm[rank - 1] == static_cast<std::int64_t>(rank) - 2;
+}
+
 Product product_of(Value* v) {
   Product p;
   take_apart(v, true, p);

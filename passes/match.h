@@ -22,6 +22,9 @@ bool is_about(double value, double expected);
 /// The node that makes the value when it is of this type, else null.
 ir::Node* made_by(const ir::Value* v, std::string_view op_type);
 
+/// A Transpose of the last two axes alone.
+bool swaps_last_axes(const ir::Node& node);
+
 /// x of x + c, c + x, x * c or c * x with a constant of one element; `op_type` is Add or Mul.
 struct ScalarOperand {
   ir::Value* x = nullptr;

@@ -3,6 +3,7 @@
 #include "passes/add_norm_fusion.h"
 #include "passes/attention_fusion.h"
 #include "passes/attention_lowering.h"
+#include "passes/attention_orientation.h"
 #include "passes/common_subexpression.h"
 #include "passes/constant_folding.h"
 #include "passes/conv_batch_norm.h"
@@ -99,6 +100,7 @@ std::vector<Pass> pipeline() {
 
       // Whole subgraphs that one kernel computes.
       optional(rope_fusion_pass()),
+      optional(attention_orientation_pass()),
       optional(attention_fusion_pass()),
       optional(attention_lowering_pass()),
       optional(swiglu_fusion_pass()),

@@ -310,6 +310,23 @@ TEST(AttentionForms, Projections) {
          w.output(w.reshape(y, {kBatch, kRows, kAll}));
        },
        1, 2},
+      // Pixels attend to pixels: [channels, pixels] times transposed weights.
+      {"columns",
+       [=](FormWriter& w) {
+         V x = w.input({kBatch, kRows, 3 * kWidth});
+         const auto p = w.split(w.transpose(x, {0, 2, 1}), 1, {kWidth, kWidth, kWidth});
+         V s = w.matmul(w.transpose(p[0], {0, 2, 1}), p[1]);
+         V weights = w.softmax(w.mul(s, scale(w)));
+         w.output(w.matmul(p[2], w.transpose(weights, {0, 2, 1})));
+       },
+       1},
+      {"columns_with_weights_that_are_an_output",
+       [=](FormWriter& w) {
+         V q = w.input({kBatch, kRows, kWidth}), k = w.input({kBatch, kWidth, kRows});
+         V weights = w.softmax(w.matmul(q, k));
+         w.output(weights).output(w.matmul(w.input({kBatch, 8, kRows}), w.transpose(weights, {0, 2, 1})));
+       },
+       0},
       {"rank_3",
        [=](FormWriter& w) {
          V x = w.input({kRows, kBatch, kAll});
@@ -320,7 +337,7 @@ TEST(AttentionForms, Projections) {
          V y = w.matmul(w.softmax(w.matmul(q, w.transpose(k, {0, 2, 1}))), part());
          w.output(w.reshape(w.transpose(y, {1, 0, 2}), {kRows, kBatch, kAll}));
        },
-       1},
+       1, 2},
       {"one_head",
        [=](FormWriter& w) {
          V x = input(w);

@@ -85,6 +85,16 @@ TEST(SoftmaxForms, ScaleAndMask) {
          w.output(w.softmax(w.add(w.input({2, 4, 8, 12}), w.input({2, 4, 8, 12}))));
        },
        0, 1},
+      {"bias",
+       [](FormWriter& w) {
+         w.output(w.softmax(w.add(w.matmul(w.input({8, 16}), w.weights({16, 12})), w.weights({12}))));
+       },
+       0, 2},
+      {"constant_mask",
+       [](FormWriter& w) {
+         w.output(w.softmax(w.add(w.input({2, 4, 8, 12}), w.weights({8, 12}))));
+       },
+       1, 1},
       {"scaled_values_are_an_output",
        [scaled](FormWriter& w) {
          V x = scaled(w);
