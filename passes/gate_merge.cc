@@ -17,7 +17,8 @@ using ir::Node;
 using ir::Value;
 
 constexpr std::string_view kAtcName = "CellGateFusionPass";
-constexpr int kOpset = 13;  // of the nodes written here
+constexpr int kOpset = 13;             // of the nodes written here
+constexpr std::size_t kMaxNodes = 12;  // of a gate: longer sums are no cell's
 
 /// A sum of products and biases.
 struct Gate {
@@ -43,6 +44,7 @@ bool take(Value* v, Gate& g) {
   }
   Node* n = v->producer();
   if (n == nullptr || (n != g.root && !is_private(v)) || v->type != g.root->output(0)->type) return false;
+  if (g.nodes.size() == kMaxNodes) return false;
   g.nodes.push_back(n);
   if (n->is("Add")) return take(n->input(0), g) && take(n->input(1), g);
   if (!n->is("MatMul") || !n->input(1)->is_constant() || n->input(1)->type.shape->size() != 2) return false;

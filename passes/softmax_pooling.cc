@@ -114,6 +114,40 @@ std::optional<Match> row_product(Node& n) {
   return m;
 }
 
+/// A convolution of one output channel that reads one position of every channel.
+bool is_expectation(const Node& n) {
+  if (!n.is("Conv") || !n.input(1)->is_constant() || n.input(2) != nullptr) return false;
+  const Dims x = n.input(0)->type.dims(), w = n.input(1)->type.dims();
+  if (w.size() < 3 || w[0] != 1 || w[1] != x[1] || element_count(w) != w[1]) return false;
+  // No strides, no pads: the positions stay.
+  return std::equal(x.begin() + 2, x.end(), n.output(0)->type.dims().begin() + 2) &&
+         n.attrs.get_string("auto_pad", "NOTSET") == "NOTSET" && n.attrs.get_int("group", 1) == 1;
+}
+
+bool fuse_expectation(Graph& graph, Node& n, PassContext& context) {
+  Value* weights = n.input(0);
+  const Node* softmax = is_expectation(n) ? made_by(weights, "Softmax") : nullptr;
+  if (softmax == nullptr || softmax->version < 13 ||
+      ops::normalize_axis(softmax->attrs.get_int("axis", -1), std::ssize(*weights->type.shape)) != 1)
+    return false;
+  context.fusions.matched(FusionKind::Graph, kAtcName);
+  if (!is_private(weights) || element_count(weights->type.dims()) == 0) return false;
+  for (std::int64_t pad : n.attrs.get_ints("pads"))
+    if (pad != 0) return false;
+  NodeWriter w(graph, n);
+  Dims along(weights->type.shape->size() - 1, 1);
+  along[0] = weights->type.dims()[1];
+  Tensor constants = n.input(1)->constant();
+  constants.shape = along;
+  Value* products =
+      w.binary("Mul", weights, graph.add_constant(n.input(1)->name(), constants), weights, "products");
+  Node* sum = w.insert("ReduceSum", {products, w.int64s({1}, "axis")}, n.output(0)->type, "expectation");
+  sum->attrs.set("keepdims", std::int64_t{1});
+  w.finish(sum->output(0));
+  context.fusions.effected(FusionKind::Graph, kAtcName);
+  return true;
+}
+
 bool fuse(Graph& graph, Node& n, PassContext& context) {
   auto m = weighted_sum(n);
   if (!m) m = row_product(n);
@@ -144,9 +178,11 @@ bool fuse(Graph& graph, Node& n, PassContext& context) {
 
 StatusOr<int> run(Graph& graph, PassContext& context) {
   int changes = 0;
-  for (Node* n : graph.node_list())
-    if ((n->is("ReduceSum") || n->is("MatMul")) && has_static_shapes(*n) && fuse(graph, *n, context))
-      ++changes;
+  for (Node* n : graph.node_list()) {
+    if (!has_static_shapes(*n)) continue;
+    const bool is_sum = n->is("ReduceSum") || n->is("MatMul");
+    if ((is_sum && fuse(graph, *n, context)) || fuse_expectation(graph, *n, context)) ++changes;
+  }
   if (changes > 0) graph.sweep();  // of what made the scores' shape
   return changes;
 }

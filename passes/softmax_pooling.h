@@ -15,6 +15,13 @@ namespace atc::passes {
 /// to the values' shape; the sum keeps its axis or not. Not where the weights are as many as the values (one
 /// program without this pass), where something else reads them or the products, or where the product has more
 /// rows than one.
+///
+/// Constants weighed over channels, as detectors read distances off distributions, leave the cube:
+///
+///     y = Conv(Softmax(s), W) with W [1, C, 1, 1]        ->    y = ReduceSum(Softmax(s) * W), one vector
+///     program
+///
+/// Not with a bias, several output channels, strides or pads.
 Pass softmax_pooling_pass();  ///< "softmax-pooling"; changes: poolings made
 
 }  // namespace atc::passes
