@@ -1,5 +1,7 @@
 #include "passes/swiglu_fusion.h"
 
+#include <array>
+
 #include "ops/fused_views.h"
 #include "ops/reference_util.h"
 #include "passes/match.h"
@@ -15,24 +17,32 @@ using ir::Value;
 
 constexpr std::string_view kAtcName = "GLUFusionPass";
 
-// The g of g * Sigmoid(g), and the nodes of that.
+// The g of an activation of it, and the nodes of that.
 struct Gate {
   Value* g = nullptr;
   std::vector<Node*> nodes;
+  std::string_view label;
 };
+
+constexpr std::string_view kSwiGlu = "SwiGlu", kGeGlu = "GeGlu";
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kLabels = {
+    {{"Gelu", kGeGlu}, {"Relu", "ReGlu"}, {"Sigmoid", "Glu"}, {"Swish", kSwiGlu}}};
 
 std::optional<Gate> gate_of(Value* v) {
   if (!is_private(v)) return std::nullopt;
   Node* n = v->producer();
-  if (n->is("Swish") && n->attrs.get_float("alpha", 1.0F) == 1.0F) return Gate{n->input(0), {n}};
+  for (const auto& [op_type, label] : kLabels)
+    if (n->is(op_type)) return Gate{n->input(0), {n}, label};
   if (!n->is("Mul")) return std::nullopt;
   for (std::size_t i = 0; i < 2; ++i) {
     Value *g = n->input(i), *s = n->input(1 - i);
     if (is_private(s) && s->producer()->is("Sigmoid") && s->producer()->input(0) == g)
-      return Gate{g, {s->producer(), n}};
+      return Gate{g, {s->producer(), n}, kSwiGlu};
   }
   return std::nullopt;
 }
+
+std::string_view atc_name(const Gate& gate) { return gate.label == kGeGlu ? "GeGluV2FusionPass" : kAtcName; }
 
 // Strides over dims; nullopt where the value is broadcast.
 std::optional<StridedView> full_view(Value* v, const Dims& dims) {
@@ -66,30 +76,36 @@ bool fuse(Graph& graph, Node& n, PassContext& context) {
     const bool products = gp != nullptr && up != nullptr && gp != up && gp->input(0) == up->input(0) &&
                           gv->base->uses().size() == gate->nodes.size() && uv->base->uses().size() == 1;
     if (!parts && !products) continue;
-    context.fusions.matched(FusionKind::Graph, kAtcName);
+    // Elsewhere other gates are better off in the programs of their neighbours.
+    const bool feeds_forward = gp != nullptr && is_private(y) && y->uses()[0].node->is("MatMul");
+    if (gate->label != kSwiGlu && !feeds_forward) continue;
+    context.fusions.matched(FusionKind::Graph, atc_name(*gate));
     Node* fused = graph.add_node("Fused", {gv->base, uv->base}, 1, &n, "atc", 0);
     fused->name = n.name;
     for (const Node* k : gate->nodes) add_sources(*fused, *k);
     add_sources(*fused, n);
-    fused->attrs.set("label", std::string("SwiGlu"));
+    fused->attrs.set("label", std::string(gate->label));
     ops::set_fused_views(
         *fused,
         {dims, {{gv->offset, gv->strides}, {uv->offset, uv->strides}, {0, ops::row_major_strides(dims)}}});
     auto body = std::make_shared<Graph>("body", &graph);
     Value* a = body->add_input("gate", g->type);
     Value* b = body->add_input("up", u->type);
-    auto op = [&](const char* name, std::vector<Value*> in) {
-      Node* k = body->add_node(name, std::move(in), 1, nullptr, {}, 14);
+    auto op = [&](const Node& like, std::vector<Value*> in) {
+      Node* k = body->add_node(like.op_type, std::move(in), 1, nullptr, {}, like.version);
+      k->attrs = like.attrs;
       k->output(0)->type = y->type;
       return k->output(0);
     };
-    body->add_output(op("Mul", {op("Mul", {a, op("Sigmoid", {a})}), b}));
+    Value* activated = op(*gate->nodes[0], {a});
+    if (gate->nodes.size() > 1) activated = op(*gate->nodes[1], {a, activated});
+    body->add_output(op(n, {activated, b}));
     fused->attrs.set("body", std::move(body));
     fused->output(0)->type = y->type;
     replace_value(y, fused->output(0));
     graph.erase(&n);
     for (auto k = gate->nodes.rbegin(); k != gate->nodes.rend(); ++k) graph.erase(*k);
-    context.fusions.effected(FusionKind::Graph, kAtcName);
+    context.fusions.effected(FusionKind::Graph, atc_name(*gate));
     return true;
   }
   return false;

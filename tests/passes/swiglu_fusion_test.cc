@@ -30,6 +30,32 @@ TEST(SwigluFusion, JoinsTwoProductsOfOneValue) {
   EXPECT_THAT(after, testing::HasSubstr("atc::Fused(%3, %4)"));
 }
 
+TEST(SwigluFusion, OtherGatesFeedAProduct) {
+  const auto gated_by = [](const std::string& gate, const std::string& last) {
+    return air("%0 \"x\": f32[5,3]", "%9",
+               "  %1 \"w\" = const f32[3,8] splat 1.0\n"
+               "  %8 \"d\" = const f32[4,2] splat 1.0\n"
+               "  %2 = MatMul@13(%0, %1) : f32[5,8]\n"
+               "  %3, %4 = Split@11(%2) {axis=1, split=[4,4]} : f32[5,4], f32[5,4]\n"
+               "  %5 = " +
+                   gate +
+                   "(%3) : f32[5,4]\n"
+                   "  %6 = Mul@14(%5, %4) : f32[5,4]\n" +
+                   last);
+  };
+  const std::string product = "  %9 \"y\" = MatMul@13(%6, %8) : f32[5,2]\n";
+  for (const auto& [gate, label] : {std::pair{"Gelu@20", "GeGlu"}, std::pair{"Relu@14", "ReGlu"},
+                                    std::pair{"Sigmoid@13", "Glu"}, std::pair{"Swish@24", "SwiGlu"}})
+    EXPECT_THAT(run_pass(swiglu_fusion_pass(), gated_by(gate, product)),
+                testing::HasSubstr("label=\"" + std::string(label) + "\""));
+  const std::string sum = "  %9 \"y\" = Add@14(%6, %6) : f32[5,4]\n";
+  for (const std::string& text : {gated_by("Tanh@13", product), gated_by("Relu@14", sum)}) {
+    int changes = -1;
+    run_pass(swiglu_fusion_pass(), text, &changes);
+    EXPECT_EQ(changes, 0) << text;
+  }
+}
+
 TEST(SwigluFusion, LeavesOtherFormsAlone) {
   // Two unrelated values: the vector program that they become anyway is as good.
   expect_unchanged(swiglu_fusion_pass(), air("%3 \"x\": f32[5,4], %4 \"z\": f32[5,4]", "%9",

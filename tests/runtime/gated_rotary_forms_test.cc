@@ -211,14 +211,36 @@ TEST(GatedUnitForms, SwiGlu) {
               return Pair{g, part(1)};
             }),
       gated("swish_operator", split, 1, [](FormWriter& w, V g) { return w.op("Swish", {g}, {}, 24); }),
-      // Other gates are programs of their own names, as many tasks.
-      gated("geglu", split, 0, [](FormWriter& w, V g) { return w.op("Gelu", {g}, {}, 20); }),
-      gated("reglu", split, 0, [](FormWriter& w, V g) { return w.op("Relu", {g}); }),
-      gated("glu", split, 0, [](FormWriter& w, V g) { return w.op("Sigmoid", {g}); }),
-      gated("quick", split, 0,
+      gated("quick", split, 1,
             [](FormWriter& w, V g) { return w.mul(g, w.op("Sigmoid", {w.mul(g, w.number(1.702))})); }),
+      gated("reglu", split, 1, [](FormWriter& w, V g) { return w.op("Relu", {g}); }),
+      gated("glu", split, 1, [](FormWriter& w, V g) { return w.op("Sigmoid", {g}); }),
+      // Another function of the gate is a program of no name, as many tasks.
+      gated("tanh", split, 0, [](FormWriter& w, V g) { return w.op("Tanh", {g}); }),
+      {"gate_is_an_output",
+       [split](FormWriter& w) {
+         const auto [g, u] = split(w, w.input({2, 6, kIn}));
+         V gate = silu(w, g);
+         w.output(gate).output(w.mul(gate, u));
+       },
+       0},
+      // Joined with what follows instead.
+      {"glu_in_front_of_a_sum",
+       [split](FormWriter& w) {
+         const auto [g, u] = split(w, w.input({2, 6, kIn}));
+         w.output(w.add(w.mul(w.op("Sigmoid", {g}), u), w.input({2, 6, kHidden})));
+       },
+       0, 2},
   };
   expect_forms(forms, "GLUFusionPass");
+  const auto erf = [](FormWriter& w, V g) {
+    V e = w.add(w.op("Erf", {w.div(g, w.number(1.4142135623730951))}), w.number(1));
+    return w.mul(w.mul(g, e), w.number(0.5));
+  };
+  expect_forms(
+      {gated("geglu", split, 1, erf),
+       gated("geglu_operator", split, 1, [](FormWriter& w, V g) { return w.op("Gelu", {g}, {}, 20); })},
+      "GeGluV2FusionPass");
 }
 
 }  // namespace
