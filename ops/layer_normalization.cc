@@ -7,7 +7,9 @@
 
 // Normalization over the trailing axes [axis, rank): LayerNormalization, RMSNormalization, and ours of a sum:
 // atc::AddLayerNorm and atc::AddRmsNorm, y, x1 + x2 = (x1, x2, scale[, bias]), whose x2 broadcasts to x1.
-// stash_type only asks for the least precision of the statistics; here they are always double.
+// atc::InstanceNorm and atc::GroupNorm are layer normalizations of planes (of groups of channels, seen as
+// rows) whose scale and bias are laid out to broadcast to X. stash_type only asks for the least precision of
+// the statistics; here they are always double.
 namespace atc::ops {
 
 namespace {
@@ -270,6 +272,17 @@ void register_layer_normalization(Registry& registry) {
                 .vector = vector_rms_normalization,
                 .vector_accepts = accepts_float,
                 .reduce_axes = vector_axes});
+  for (const std::string_view name : {"InstanceNorm", "GroupNorm"})
+    registry.add({.name = name,
+                  .domain = "atc",
+                  .since = 0,
+                  .attrs = {{"axis", AttrKind::Int, false, 0}, {"epsilon", AttrKind::Float, false, 0}},
+                  .inputs = {2, 3},
+                  .infer = infer_layer_normalization,
+                  .reference = reference_layer_normalization,
+                  .vector = vector_layer_normalization,
+                  .vector_accepts = accepts_float,
+                  .reduce_axes = vector_axes});
   for (const std::string_view name : {"AddLayerNorm", "AddRmsNorm"})
     registry.add({.name = name,
                   .domain = "atc",

@@ -45,23 +45,26 @@ Deviation deviation(NodeWriter& w, Value* x, const Dims& axes) {
   return {centered, mean_over(w, squares, axes, "variance")};
 }
 
-/// x without its mean over `axes`, divided by the deviation there.
-Value* normalized(NodeWriter& w, Value* x, const Dims& axes, double epsilon) {
-  const Deviation d = deviation(w, x, axes);
-  Value* shifted =
-      w.binary("Add", d.variance, w.scalar(epsilon, x->type.dtype, "epsilon"), d.variance, "shifted");
-  return w.binary("Div", d.centered, w.unary("Sqrt", shifted, "deviation"), x, "normalized");
-}
-
-/// x * scale + bias, both of one element an index of axis 1.
-Value* scaled(NodeWriter& w, Value* x, Value* scale, Value* bias) {
+/// One element an index of axis 1, laid out to broadcast to x.
+Value* by_channel(NodeWriter& w, Value* v, const Value* x, const std::string& suffix) {
   Dims dims(x->type.shape->size() - 1, 1);
   dims[0] = x->type.dims()[1];
-  Value* y = w.binary("Mul", x, w.reshape(scale, dims, "scale"), x, "scaled");
-  return w.binary("Add", y, w.reshape(bias, dims, "bias"), x, "biased");
+  return w.reshape(v, dims, suffix);
 }
 
 double epsilon_of(const Node& n) { return static_cast<double>(n.attrs.get_float("epsilon", 1e-5F)); }
+
+/// atc::InstanceNorm or atc::GroupNorm of x over the axes from 2 on; without a bias where that is null.
+Value* plane_norm(NodeWriter& w, const Node& n, const char* type, Value* x, Value* scale, Value* bias) {
+  std::vector<Value*> inputs = {x, scale};
+  if (bias != nullptr) inputs.push_back(bias);
+  Node* norm = w.insert(type, std::move(inputs), x->type, type);
+  norm->domain = "atc";
+  norm->version = 0;
+  norm->attrs.set("axis", std::int64_t{2});
+  norm->attrs.set("epsilon", n.attrs.get_float("epsilon", 1e-5F));
+  return norm->output(0);
+}
 
 }  // namespace
 
@@ -90,9 +93,8 @@ bool expand_instance_norm(Graph& graph, Node& n) {
   Value* x = n.input(0);
   if (!n.is("InstanceNormalization") || !is_vector_float(x) || x->type.shape->size() < 3) return false;
   NodeWriter w(graph, n);
-  Dims axes(x->type.shape->size() - 2);
-  std::iota(axes.begin(), axes.end(), 2);
-  w.finish(scaled(w, normalized(w, x, axes, epsilon_of(n)), n.input(1), n.input(2)));
+  Value* scale = by_channel(w, n.input(1), x, "scale");
+  w.finish(plane_norm(w, n, "InstanceNorm", x, scale, by_channel(w, n.input(2), x, "bias")));
   return true;
 }
 
@@ -104,11 +106,14 @@ bool expand_group_norm(Graph& graph, Node& n) {
   if (dims.size() < 2 || groups < 1 || dims[1] % groups != 0 || element_count(dims) == 0) return false;
   NodeWriter w(graph, n);
   Value* grouped = w.reshape(x, {dims[0], groups, element_count(dims) / dims[0] / groups}, "groups");
-  Value* y = normalized(w, grouped, {2}, epsilon_of(n));
   const bool by_group = n.version < 21;
-  if (by_group) y = scaled(w, y, n.input(1), n.input(2));
-  y = w.reshape(y, dims, "channels");
-  if (!by_group) y = scaled(w, y, n.input(1), n.input(2));
+  Value* scale = by_group ? by_channel(w, n.input(1), grouped, "scale") : w.scalar(1, x->type.dtype, "one");
+  Value* bias = by_group ? by_channel(w, n.input(2), grouped, "bias") : nullptr;
+  Value* y = w.reshape(plane_norm(w, n, "GroupNorm", grouped, scale, bias), dims, "channels");
+  if (!by_group) {
+    y = w.binary("Mul", y, by_channel(w, n.input(1), y, "scale"), y, "scaled");
+    y = w.binary("Add", y, by_channel(w, n.input(2), y, "bias"), y, "biased");
+  }
   w.finish(y);
   return true;
 }

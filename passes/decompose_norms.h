@@ -11,12 +11,11 @@ namespace atc::passes {
 /// in inference, whose parameters are not all constant but of x's type.
 bool expand_open_batch_norm(ir::Graph& graph, ir::Node& node);
 
-///     y = InstanceNormalization(x, scale, B)  ->  m = mean over the spatial axes, d = x - m
-///                                                 y = d / sqrt(mean(d * d) + epsilon) * scale' + B'
+///     y = InstanceNormalization(x, scale, B)  ->  y = atc.InstanceNorm(x, scale', B') over the spatial axes
 bool expand_instance_norm(ir::Graph& graph, ir::Node& node);
 
-/// The same on x seen as [N, groups, the rest]; scale and bias are one a group before opset 21, one a channel
-/// since.
+/// atc.GroupNorm on x seen as [N, groups, the rest]; scale and bias are one a group before opset 21, one a
+/// channel since.
 bool expand_group_norm(ir::Graph& graph, ir::Node& node);
 
 ///     y = MeanVarianceNormalization(x)  ->  d / (sqrt(mean(d * d)) + 1e-9)

@@ -11,12 +11,22 @@ using ir::Graph;
 using ir::Node;
 using ir::Value;
 
-constexpr std::string_view kLayerNorm = "LayerNormONNXFusionPass", kRmsNorm = "RmsNormFusionPass";
+constexpr std::string_view kLayerNorm = "LayerNormONNXFusionPass", kRmsNorm = "RmsNormFusionPass",
+                           kInstanceNorm = "InstanceNormFusionPass";
+
+/// The operator that a normalization becomes.
+struct Form {
+  const char *op_type, *kind, *domain;
+  int version;
+};
+constexpr Form kLayerForm = {"LayerNormalization", "LayerNorm", "", 17};
+constexpr Form kRmsForm = {"RMSNormalization", "RmsNorm", "", 23};
+constexpr Form kInstanceForm = {"InstanceNorm", "InstanceNorm", "atc", 0};
 
 bool fuse(Graph& graph, Node& root, bool centred, PassContext& context) {
   const auto m = match_norm(root);
   if (!m || m->centred != centred) return false;
-  const std::string_view name = centred ? kLayerNorm : kRmsNorm;
+  const std::string_view name = m->by_channel ? kInstanceNorm : centred ? kLayerNorm : kRmsNorm;
   context.fusions.matched(FusionKind::Graph, name);
   if (m->axis < 0) return false;
   for (const Node* n : m->nodes)
@@ -26,8 +36,9 @@ bool fuse(Graph& graph, Node& root, bool centred, PassContext& context) {
     scale = graph.add_constant(m->last->name + "/scale", scalar_tensor(m->x->type.dtype, 1));
   std::vector<Value*> inputs = {m->x, scale};
   if (m->bias != nullptr) inputs.push_back(m->bias);
-  Node* norm = replace_nodes(graph, m->nodes, *m->last, centred ? "LayerNormalization" : "RMSNormalization",
-                             std::move(inputs), centred ? "LayerNorm" : "RmsNorm", centred ? 17 : 23);
+  const Form& form = m->by_channel ? kInstanceForm : centred ? kLayerForm : kRmsForm;
+  Node* norm = replace_nodes(graph, m->nodes, *m->last, form.op_type, std::move(inputs), form.kind,
+                             form.version, form.domain);
   norm->attrs.set("axis", m->axis);
   norm->attrs.set("epsilon", static_cast<float>(m->epsilon));
   context.fusions.effected(FusionKind::Graph, name);

@@ -68,6 +68,18 @@ bool is_parameter(const Value* p, const NormPattern& m) {
   return true;
 }
 
+/// One number an index of axis 1 of x, on whose planes the normalization is.
+bool is_channel_parameter(const Value* p, const NormPattern& m) {
+  const Dims x = m.x->type.dims();
+  if (!m.centred || m.axis != 2 || x.size() < 3 || p->type.dtype != m.x->type.dtype || !p->type.is_static())
+    return false;
+  const Dims dims = p->type.dims();
+  if (dims.size() > x.size() || dims.size() + 1 < x.size()) return false;
+  for (std::size_t i = 0; i < dims.size(); ++i)
+    if (dims[i] != (i + x.size() - dims.size() == 1 ? x[1] : 1)) return false;
+  return true;
+}
+
 class Matcher {
  public:
   explicit Matcher(Node& root) : root_(root) {}
@@ -257,7 +269,11 @@ class Matcher {
       Node* n = y->uses()[0].node;
       if (!n->is(type) || n->graph() != y->graph()) return nullptr;
       Value* p = n->input(n->input(0) == y ? 1 : 0);
-      if (!is_parameter(p, m_) || p == y || n->output(0)->type != y->type) return nullptr;
+      if (p == y || n->output(0)->type != y->type) return nullptr;
+      // Scale and bias are of one kind.
+      const bool channels = is_channel_parameter(p, m_) && (m_.scale == nullptr || m_.by_channel);
+      if (!channels && (m_.by_channel || !is_parameter(p, m_))) return nullptr;
+      m_.by_channel = channels;
       m_.nodes.push_back(n);
       m_.last = n;
       y = n->output(0);

@@ -232,6 +232,46 @@ TEST(NormForms, SumInFrontOfRmsNorm) {
   expect_forms(forms, "AddRmsNormFusionGraphPass");
 }
 
+TEST(NormForms, InstanceNorm) {
+  const auto planes = [](FormWriter& w) {
+    V x = w.input({2, 5, 6, 7});
+    V d = w.sub(x, w.mean(x, {2, 3}));
+    return w.div(d, deviation(w, w.mean(square(w, d), {2, 3})));
+  };
+  const std::vector<ExporterForm> forms = {
+      {"scale_and_bias",
+       [planes](FormWriter& w) {
+         w.output(w.add(w.mul(planes(w), w.weights({5, 1, 1})), w.weights({1, 5, 1, 1})));
+       },
+       1, 1},
+      {"computed_scale",
+       [planes](FormWriter& w) {
+         V style = w.unsqueeze(w.unsqueeze(w.input({1, 5}), 2), 3);
+         w.output(w.op("Relu", {w.mul(planes(w), style)}));
+       },
+       1, 1},
+      // A style a sample is no parameter of a channel.
+      {"scale_of_samples",
+       [planes](FormWriter& w) {
+         w.output(w.mul(planes(w), w.input({2, 5, 1, 1})));
+       },
+       0, 1},
+      {"scale_of_rows",
+       [planes](FormWriter& w) {
+         w.output(w.mul(planes(w), w.weights({6, 7})));
+       },
+       0, 1},
+      {"one_axis",
+       [](FormWriter& w) {
+         V x = w.input({2, 5, 6, 7});
+         V d = w.sub(x, w.mean(x, {3}));
+         w.output(w.mul(w.div(d, deviation(w, w.mean(square(w, d), {3}))), w.weights({5, 1, 1})));
+       },
+       0, 1},
+  };
+  expect_forms(forms, "InstanceNormFusionPass");
+}
+
 TEST(NormForms, GroupNorm) {
   const auto group_norm = [](FormWriter& w, V x, V scale, V bias) {
     V r = w.reshape(x, {0, 4, -1});
