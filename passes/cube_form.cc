@@ -6,6 +6,7 @@
 #include "kernels/window.h"
 #include "ops/window_geometry.h"
 #include "passes/cube_node.h"
+#include "passes/detached_bodies.h"
 #include "passes/node_writer.h"
 #include "passes/rewrite.h"
 
@@ -98,6 +99,7 @@ constexpr std::array<std::string_view, 5> kOperators = {"AveragePool", "Conv", "
                                                         "MaxPool"};
 
 StatusOr<int> run(Graph& graph, PassContext&) {
+  const DetachedBodies detached(graph);
   int changes = 0;
   for (Node* n : graph.node_list()) {
     if (!n->domain.empty() || !has_static_shapes(*n)) continue;

@@ -33,9 +33,7 @@ Node* replace_by_cube_node(Graph& g, Node& n, const std::string& type, std::vect
   r->name = n.name;
   r->sources = n.sources;
   r->output(0)->type = n.output(0)->type;
-  auto body = epilogue(n.output(0)->type, bias);
-  body->set_parent(&g);
-  r->attrs.set("epilogue", std::move(body));
+  r->attrs.set("epilogue", epilogue(n.output(0)->type, bias));
   replace_value(n.output(0), r->output(0));
   return r;
 }

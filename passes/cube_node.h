@@ -10,7 +10,8 @@
 namespace atc::passes {
 
 /// Replaces `n` by an internal node of the same output whose epilogue is acc, or acc + bias (an input of the
-/// new node, after those in `inputs` that are its operands). `n` stays, unused.
+/// new node, after those in `inputs` that are its operands). `n` stays, unused. The epilogue has no enclosing
+/// graph yet: the caller holds DetachedBodies.
 ir::Node* replace_by_cube_node(ir::Graph& g, ir::Node& n, const std::string& type,
                                std::vector<ir::Value*> inputs, const ir::Value* bias);
 

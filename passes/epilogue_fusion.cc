@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_set>
 
 #include "ops/body.h"
 #include "ops/fused_views.h"
-#include "passes/reachability.h"
+#include "passes/detached_bodies.h"
 #include "passes/rewrite.h"
 #include "passes/vector_fusion.h"
 
@@ -78,12 +79,101 @@ std::shared_ptr<Graph> chain(const Graph& first, const Graph& next, std::size_t 
   return out;
 }
 
-// The node that does both, or null where the program does not fit.
-Node* absorb(Graph& graph, Node& anchor, Node& fused) {
+class Absorber {
+ public:
+  Absorber(Graph& graph, PassContext& context) : graph_(graph), context_(context), detached_(graph) {
+    for (Node* n : graph.node_list()) append(n);
+  }
+
+  int run() {
+    int changes = 0;
+    // Later anchors first: of two convolutions that are added, the later one adds.
+    const std::vector<Node*> nodes = order_;
+    for (auto it = nodes.rbegin(); it != nodes.rend(); ++it)
+      if (has_epilogue(**it)) changes += absorb_all(*it);
+    if (changes > 0) ATC_CHECK(graph_.sort(), "epilogue fusion made a cycle");
+    return changes;
+  }
+
+ private:
+  // Absorbs until no reader fits any more; returns how many did.
+  int absorb_all(Node* anchor);
+  // The node that does both, or null where the program does not fit.
+  Node* absorb(Node& anchor, Node& fused);
+  Node* join(Node& anchor, Node& fused, std::size_t at, bool keep);
+
+  std::size_t& slot(const Node& n) { return slot_[static_cast<std::size_t>(n.id())]; }
+  void append(Node* n) {
+    slot_.resize(std::max(slot_.size(), static_cast<std::size_t>(n->id()) + 1));
+    slot(*n) = order_.size();
+    order_.push_back(n);
+  }
+  std::vector<Node*> between(const Node& anchor, const Node& fused);
+  void replace(const Node& anchor, const Node& fused, Node* joined, const std::vector<Node*>& dependents);
+
+  Graph& graph_;
+  PassContext& context_;
+  const DetachedBodies detached_;
+  // A topological order that follows the changes; null where a node has gone. Slots by the nodes' ids.
+  std::vector<Node*> order_;
+  std::vector<std::size_t> slot_;
+};
+
+bool reads_any(const Node& n, const std::unordered_set<const Node*>& makers) {
+  const auto made = [&](const Value* v) { return v != nullptr && makers.contains(v->producer()); };
+  if (std::ranges::any_of(n.inputs(), made)) return true;
+  if (n.domain == "atc") return false;  // its bodies stand alone
+  return std::ranges::any_of(ir::subgraphs(n), [&](const auto& body) {
+    return std::ranges::any_of(body->outputs(), made) ||
+           std::ranges::any_of(body->nodes(), [&](const auto& inner) { return reads_any(*inner, makers); });
+  });
+}
+
+// Nodes that stand between the two and need the anchor.
+std::vector<Node*> Absorber::between(const Node& anchor, const Node& fused) {
+  std::vector<Node*> out;
+  std::unordered_set<const Node*> makers = {&anchor};
+  for (std::size_t i = slot(anchor) + 1; i < slot(fused); ++i) {
+    Node* n = order_[i];
+    if (n == nullptr || !reads_any(*n, makers)) continue;
+    makers.insert(n);
+    out.push_back(n);
+  }
+  return out;
+}
+
+// The joined node stands where the program stood; those that need it go behind.
+void Absorber::replace(const Node& anchor, const Node& fused, Node* joined,
+                       const std::vector<Node*>& dependents) {
+  const std::size_t first = slot(anchor), last = slot(fused);
+  order_[first] = nullptr;
+  slot_.resize(std::max(slot_.size(), static_cast<std::size_t>(joined->id()) + 1));
+  std::size_t at = last;
+  if (!dependents.empty()) {
+    const std::unordered_set<const Node*> late(dependents.begin(), dependents.end());
+    std::vector<Node*> early;
+    for (std::size_t i = first + 1; i < last; ++i)
+      if (order_[i] != nullptr && !late.contains(order_[i])) early.push_back(order_[i]);
+    std::fill(order_.begin() + static_cast<std::ptrdiff_t>(first),
+              order_.begin() + static_cast<std::ptrdiff_t>(last) + 1, nullptr);
+    const auto put = [&](Node* n) {
+      order_[at] = n;
+      slot(*n) = at++;
+    };
+    at = first;
+    std::ranges::for_each(early, put);
+    put(joined);
+    std::ranges::for_each(dependents, put);
+    return;
+  }
+  order_[at] = joined;
+  slot(*joined) = at;
+}
+
+Node* Absorber::absorb(Node& anchor, Node& fused) {
   if (!fused.attrs.get_ints("reduce_axes").empty() || ops::has_fused_views(fused)) return nullptr;
   const Value* acc = anchor.output(0);
   const Dims out = acc->type.dims();
-  const auto body = fused.attrs.get_graph("body");
   std::size_t at = fused.inputs().size();
   for (std::size_t i = 0; i < fused.inputs().size(); ++i) {
     if (fused.input(i) == acc) {
@@ -97,72 +187,73 @@ Node* absorb(Graph& graph, Node& anchor, Node& fused) {
   for (const Value* v : fused.outputs())
     if (v->type.dims() != out) return nullptr;
   if (at == fused.inputs().size()) return nullptr;
-  // What the program reads besides must not need the accumulator by another way.
-  const NodeOrder order(graph);
-  std::vector<const Node*> start;
-  for (const Node* p : order.inputs_of(&fused))
-    if (p != &anchor) start.push_back(p);
-  if (!start.empty() && order.reaches(start, {&anchor}, [](const Node*) { return nullptr; })) return nullptr;
 
   const bool keep =
-      graph.is_output(acc) || std::any_of(acc->uses().begin(), acc->uses().end(),
-                                          [&](const Value::Use& u) { return u.node != &fused; });
-  const auto first = anchor.attrs.get_graph("epilogue");
-  std::vector<Value*> inputs(anchor.inputs().begin(), anchor.inputs().end());
-  for (std::size_t i = 0; i < fused.inputs().size(); ++i)
-    if (i != at) inputs.push_back(fused.input(i));
-  const std::size_t old_outputs = anchor.outputs().size();
-  const std::size_t first_kept = keep ? 0 : 1;
-  const std::size_t new_outputs = old_outputs - first_kept + fused.outputs().size();
+      graph_.is_output(acc) || std::any_of(acc->uses().begin(), acc->uses().end(),
+                                           [&](const Value::Use& u) { return u.node != &fused; });
+  const auto first = anchor.attrs.get_graph("epilogue"), body = fused.attrs.get_graph("body");
+  const std::size_t new_outputs = anchor.outputs().size() - (keep ? 0 : 1) + fused.outputs().size();
   // Input 0 of a body is the accumulator.
   const std::size_t operands = first->inputs().size() - 1 + fused.inputs().size() - 1 + new_outputs;
   if (operands > kMaxProgramOperands || first->node_count() + body->node_count() > kMaxProgramNodes)
     return nullptr;
+  // What the program reads besides must not need the accumulator by another way.
+  const std::vector<Node*> dependents = between(anchor, fused);
+  if (!dependents.empty() && reads_any(fused, {dependents.begin(), dependents.end()})) return nullptr;
+
+  Node* joined = join(anchor, fused, at, keep);
+  replace(anchor, fused, joined, dependents);
+  graph_.erase(&fused);
+  graph_.erase(&anchor);
+  return joined;
+}
+
+Node* Absorber::join(Node& anchor, Node& fused, std::size_t at, bool keep) {
+  std::vector<Value*> inputs(anchor.inputs().begin(), anchor.inputs().end());
+  for (std::size_t i = 0; i < fused.inputs().size(); ++i)
+    if (i != at) inputs.push_back(fused.input(i));
+  const std::size_t first_kept = keep ? 0 : 1;
+  const std::size_t outputs = anchor.outputs().size() - first_kept + fused.outputs().size();
   Node* joined =
-      graph.add_node(anchor.op_type, std::move(inputs), static_cast<int>(new_outputs), &fused, "atc", 0);
+      graph_.add_node(anchor.op_type, std::move(inputs), static_cast<int>(outputs), &fused, "atc", 0);
   joined->name = anchor.name;
   joined->attrs = anchor.attrs;
   joined->sources = anchor.sources;
   add_sources(*joined, fused);
-  auto epilogue = chain(*first, *body, at, keep);
-  epilogue->set_parent(&graph);
-  joined->attrs.set("epilogue", std::move(epilogue));
-  std::size_t slot = 0;
-  auto move = [&](Value* from) {
-    joined->output(slot)->type = from->type;
-    replace_value(from, joined->output(slot));
-    ++slot;
+  joined->attrs.set("epilogue",
+                    chain(*anchor.attrs.get_graph("epilogue"), *fused.attrs.get_graph("body"), at, keep));
+  std::size_t to = 0;
+  const auto move = [&](Value* from) {
+    joined->output(to)->type = from->type;
+    replace_value(from, joined->output(to));
+    ++to;
   };
-  for (std::size_t i = first_kept; i < old_outputs; ++i) move(anchor.output(i));
+  for (std::size_t i = first_kept; i < anchor.outputs().size(); ++i) move(anchor.output(i));
   for (Value* v : fused.outputs()) move(v);
-  graph.erase(&fused);
-  graph.erase(&anchor);
-  ATC_CHECK(graph.sort(), "epilogue fusion made a cycle");
   return joined;
 }
 
 // Programs that read the accumulator (or what stands at its output), each once, in order of their uses.
 std::vector<Node*> readers(const Node& anchor) {
   std::vector<Node*> out;
+  std::unordered_set<const Node*> seen;
   for (const Value::Use& use : anchor.output(0)->uses())
-    if (use.node->is_internal("Fused") && use.node->graph() == anchor.graph() &&
-        std::find(out.begin(), out.end(), use.node) == out.end())
+    if (use.node->is_internal("Fused") && use.node->graph() == anchor.graph() && seen.insert(use.node).second)
       out.push_back(use.node);
   return out;
 }
 
-// Absorbs until no reader fits any more; returns how many did.
-int absorb_all(Graph& graph, Node* anchor, PassContext& context) {
+int Absorber::absorb_all(Node* anchor) {
   const std::string_view name = atc_name(*anchor);
   std::set<const Node*> counted;
   int changes = 0;
   for (bool again = true; again;) {
     again = false;
     for (Node* fused : readers(*anchor)) {
-      if (counted.insert(fused).second) context.fusions.matched(FusionKind::Ub, name);
-      Node* joined = absorb(graph, *anchor, *fused);
+      if (counted.insert(fused).second) context_.fusions.matched(FusionKind::Ub, name);
+      Node* joined = absorb(*anchor, *fused);
       if (joined == nullptr) continue;
-      context.fusions.effected(FusionKind::Ub, name);
+      context_.fusions.effected(FusionKind::Ub, name);
       anchor = joined;
       ++changes;
       again = true;
@@ -172,14 +263,7 @@ int absorb_all(Graph& graph, Node* anchor, PassContext& context) {
   return changes;
 }
 
-StatusOr<int> run(Graph& graph, PassContext& context) {
-  int changes = 0;
-  // Later anchors first: of two convolutions that are added, the later one adds.
-  const std::vector<Node*> nodes = graph.node_list();
-  for (auto it = nodes.rbegin(); it != nodes.rend(); ++it)
-    if (has_epilogue(**it)) changes += absorb_all(graph, *it, context);
-  return changes;
-}
+StatusOr<int> run(Graph& graph, PassContext& context) { return Absorber(graph, context).run(); }
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 
 #include "ops/window_geometry.h"
 #include "passes/cube_node.h"
+#include "passes/detached_bodies.h"
 #include "passes/quantize_util.h"
 #include "passes/rewrite.h"
 
@@ -207,6 +208,7 @@ bool matmul(Graph& g, Node& n) {
 constexpr std::array<std::string_view, 2> kOperators = {"ConvInteger", "MatMulInteger"};
 
 StatusOr<int> run(Graph& graph, PassContext&) {
+  const DetachedBodies detached(graph);
   int changes = 0;
   for (Node* n : graph.node_list()) {
     const bool is_known = std::find(kOperators.begin(), kOperators.end(), n->op_type) != kOperators.end();

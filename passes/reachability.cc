@@ -1,7 +1,7 @@
 #include "passes/reachability.h"
 
 #include <algorithm>
-#include <set>
+#include <unordered_set>
 
 namespace atc::passes {
 namespace {
@@ -20,19 +20,30 @@ void collect(const ir::Node& node, const ir::Graph& graph, std::vector<const ir:
 
 }  // namespace
 
-NodeOrder::NodeOrder(const ir::Graph& graph) {
+NodeOrder::NodeOrder(const ir::Graph& graph) : graph_(&graph) {
   int i = 0;
   for (const auto& n : graph.nodes()) {
-    position_[n.get()] = i++;
-    collect(*n, graph, inputs_[n.get()]);
+    const auto id = static_cast<std::size_t>(n->id());
+    if (id >= position_.size()) {
+      position_.resize(id + 1, -1);
+      inputs_.resize(id + 1);
+    }
+    position_[id] = i++;
+    collect(*n, graph, inputs_[id]);
   }
+}
+
+int NodeOrder::find(const ir::Node* n) const {
+  const auto id = static_cast<std::size_t>(n->id());
+  return n->graph() == graph_ && id < position_.size() ? position_[id] : -1;
 }
 
 bool NodeOrder::reaches(std::vector<const ir::Node*> start, const std::vector<ir::Node*>& targets,
                         const std::function<const std::vector<ir::Node*>*(const ir::Node*)>& group) const {
+  if (start.empty()) return false;
   int first = of(targets.front());
   for (const ir::Node* t : targets) first = std::min(first, of(t));
-  std::set<const ir::Node*> seen;
+  std::unordered_set<const ir::Node*> seen;
   auto push = [&](const ir::Node* n) {
     if (seen.insert(n).second) start.push_back(n);
   };

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "ops/body.h"
+#include "passes/detached_bodies.h"
 #include "passes/reachability.h"
 #include "passes/rewrite.h"
 
@@ -67,16 +70,6 @@ std::optional<Group> single(Node* n) {
   return g;
 }
 
-bool contains(const Group& g, const Node* n) {
-  return std::find(g.members.begin(), g.members.end(), n) != g.members.end();
-}
-
-bool leaves(const Graph& graph, const Group& g, const Value* v) {
-  if (graph.is_output(v)) return true;
-  return std::any_of(v->uses().begin(), v->uses().end(),
-                     [&](const Value::Use& u) { return !contains(g, u.node); });
-}
-
 // The whole space, or the space with the reduced axes 1.
 bool is_storable(const Group& g, const Dims& dims) {
   Dims d = dims;
@@ -105,37 +98,14 @@ bool walks_axes_as_one(const Group& g, const Dims& dims) {
   return ones == 0 || others == 0;
 }
 
-bool is_legal(const Graph& graph, const Group& g) {
-  if (g.members.size() > kMaxProgramNodes) return false;
-  std::set<const Value*> operands;
-  for (const Node* n : g.members) {
-    const Dims axes = *ops::vector_reduce_axes(*n);
-    // Reductions see the whole space.
-    if (!axes.empty() && n->input(0)->type.dims() != g.space) return false;
-    for (std::size_t i = 0; i < n->inputs().size(); ++i) {
-      const Value* v = n->input(i);
-      if (v == nullptr || is_parameter(*n, i) || is_immediate(v)) continue;
-      if (v->producer() != nullptr && contains(g, v->producer())) continue;
-      if (!walks_axes_as_one(g, v->type.dims())) return false;
-      operands.insert(v);
-    }
-    for (const Value* v : n->outputs()) {
-      if (v == nullptr || !leaves(graph, g, v)) continue;
-      if (!is_storable(g, v->type.dims())) return false;
-      operands.insert(v);
-    }
-  }
-  return operands.size() <= kMaxProgramOperands;
-}
-
 class Fuser {
  public:
-  explicit Fuser(Graph& graph) : graph_(graph), order_(graph) {}
+  explicit Fuser(Graph& graph) : graph_(graph), detached_(graph), order_(graph) {}
 
   int run() {
     for (Node* n : graph_.node_list()) {
       auto g = single(n);
-      if (!g || !is_legal(graph_, *g)) continue;
+      if (!g || !is_legal(*g)) continue;
       std::shared_ptr<Group> mine = std::make_shared<Group>(std::move(*g));
       group_of_[n] = mine;
       for (bool joined = true; joined;) {
@@ -150,7 +120,7 @@ class Fuser {
       }
     }
     int made = 0;
-    std::set<const Group*> done;
+    std::unordered_set<const Group*> done;
     for (Node* n : graph_.node_list()) {
       auto it = group_of_.find(n);
       if (it == group_of_.end() || !done.insert(it->second.get()).second) continue;
@@ -163,6 +133,21 @@ class Fuser {
   }
 
  private:
+  bool contains(const Group& g, const Node* n) const {
+    const int at = order_.find(n);
+    const auto found = std::lower_bound(g.members.begin(), g.members.end(), at,
+                                        [&](const Node* m, int wanted) { return order_.of(m) < wanted; });
+    return at >= 0 && found != g.members.end() && *found == n;
+  }
+
+  bool leaves(const Group& g, const Value* v) const {
+    if (graph_.is_output(v)) return true;
+    return std::any_of(v->uses().begin(), v->uses().end(),
+                       [&](const Value::Use& u) { return !contains(g, u.node); });
+  }
+
+  bool is_legal(const Group& g) const;
+
   // Groups that feed this one, the latest first.
   std::vector<std::shared_ptr<Group>> producers(const Group& g) const {
     std::vector<std::shared_ptr<Group>> out;
@@ -180,6 +165,7 @@ class Fuser {
   }
 
   std::optional<Group> join(const Group& a, const Group& b) const {
+    if (a.members.size() + b.members.size() > kMaxProgramNodes) return std::nullopt;
     auto space = broadcast_dims(a.space, b.space);
     if (!space) return std::nullopt;
     if (!a.reduce_axes.empty() && !b.reduce_axes.empty() && a.reduce_axes != b.reduce_axes)
@@ -187,18 +173,18 @@ class Fuser {
     Group g;
     g.space = *space;
     g.reduce_axes = a.reduce_axes.empty() ? b.reduce_axes : a.reduce_axes;
-    g.members = a.members;
-    g.members.insert(g.members.end(), b.members.begin(), b.members.end());
-    std::sort(g.members.begin(), g.members.end(),
-              [&](Node* x, Node* y) { return order_.of(x) < order_.of(y); });
-    if (crosses_storage_point(a, b) || !is_legal(graph_, g) || passes_outside(a, b)) return std::nullopt;
+    g.members.reserve(a.members.size() + b.members.size());
+    std::merge(a.members.begin(), a.members.end(), b.members.begin(), b.members.end(),
+               std::back_inserter(g.members),
+               [&](const Node* x, const Node* y) { return order_.of(x) < order_.of(y); });
+    if (crosses_storage_point(a, b) || !is_legal(g) || passes_outside(a, b)) return std::nullopt;
     return g;
   }
 
   // What QuantizeLinear made is stored in 8 bits: a program that ends there can become the epilogue of the
   // product that it reads, and the one that dequantizes follows it there or reads 8 bits. Programs that
   // reduce become no epilogue.
-  static bool crosses_storage_point(const Group& a, const Group& b) {
+  bool crosses_storage_point(const Group& a, const Group& b) const {
     if (!a.reduce_axes.empty()) return false;
     return std::any_of(b.members.begin(), b.members.end(), [&](const Node* n) {
       const Node* producer = n->is("DequantizeLinear") ? n->input(0)->producer() : nullptr;
@@ -208,12 +194,10 @@ class Fuser {
 
   // Does a value go from `a` through nodes outside both to `b`? Fusing them would make a cycle.
   bool passes_outside(const Group& a, const Group& b) const {
-    std::set<const Node*> inside(a.members.begin(), a.members.end());
-    inside.insert(b.members.begin(), b.members.end());
     std::vector<const Node*> start;
     for (const Node* n : b.members)
       for (const Node* p : order_.inputs_of(n))
-        if (!inside.contains(p)) start.push_back(p);
+        if (!contains(a, p) && !contains(b, p)) start.push_back(p);
     return order_.reaches(start, a.members, [&](const Node* n) -> const std::vector<Node*>* {
       auto it = group_of_.find(n);
       return it == group_of_.end() ? nullptr : &it->second->members;
@@ -223,12 +207,36 @@ class Fuser {
   void build(const Group& g);
 
   Graph& graph_;
+  const DetachedBodies detached_;
   NodeOrder order_;
-  std::map<const Node*, std::shared_ptr<Group>> group_of_;
+  std::unordered_map<const Node*, std::shared_ptr<Group>> group_of_;
 };
 
+bool Fuser::is_legal(const Group& g) const {
+  if (g.members.size() > kMaxProgramNodes) return false;
+  std::set<const Value*> operands;
+  for (const Node* n : g.members) {
+    const Dims axes = *ops::vector_reduce_axes(*n);
+    // Reductions see the whole space.
+    if (!axes.empty() && n->input(0)->type.dims() != g.space) return false;
+    for (std::size_t i = 0; i < n->inputs().size(); ++i) {
+      const Value* v = n->input(i);
+      if (v == nullptr || is_parameter(*n, i) || is_immediate(v)) continue;
+      if (v->producer() != nullptr && contains(g, v->producer())) continue;
+      if (!walks_axes_as_one(g, v->type.dims())) return false;
+      operands.insert(v);
+    }
+    for (const Value* v : n->outputs()) {
+      if (v == nullptr || !leaves(g, v)) continue;
+      if (!is_storable(g, v->type.dims())) return false;
+      operands.insert(v);
+    }
+  }
+  return operands.size() <= kMaxProgramOperands;
+}
+
 void Fuser::build(const Group& g) {
-  auto body = std::make_shared<Graph>("body", &graph_);
+  auto body = std::make_shared<Graph>("body");  // attached at the end with all others
   std::map<const Value*, Value*> inside;
   std::vector<Value*> inputs;
   auto import = [&](const Node& n, std::size_t i) -> Value* {
@@ -255,7 +263,7 @@ void Fuser::build(const Group& g) {
       copy->output(i)->type = v->type;
       copy->output(i)->set_name(v->name());
       inside[v] = copy->output(i);
-      if (leaves(graph_, g, v)) outputs.push_back(v);
+      if (leaves(g, v)) outputs.push_back(v);
     }
   }
   Node* last = g.members.back();

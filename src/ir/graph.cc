@@ -54,7 +54,12 @@ Graph::~Graph() {
 
 void Graph::set_parent(Graph* parent) {
   if (parent_ == parent) return;
-  if (parent_ != nullptr) std::erase(parent_->children_, this);
+  if (parent_ != nullptr) {
+    // From the back: those that came last are those that go first.
+    std::vector<Graph*>& siblings = parent_->children_;
+    const auto at = std::find(siblings.rbegin(), siblings.rend(), this);
+    if (at != siblings.rend()) siblings.erase(std::next(at).base());
+  }
   parent_ = parent;
   if (parent_ != nullptr) parent_->children_.push_back(this);
 }
