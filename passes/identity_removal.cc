@@ -118,12 +118,30 @@ int neutral(const Node& node) {
   return -1;
 }
 
+// To the size that is there already, each element is taken where it stands, or weighted with 1.
+bool resize(const Node& node) {
+  if (!same_type(node) || node.version < 10) return false;
+  if (node.version == 10) {
+    const Tensor* scales = constant(node, 1);
+    return scales != nullptr && is_splat(node, 1, 1);
+  }
+  const std::string coordinates = node.attrs.get_string("coordinate_transformation_mode", "half_pixel");
+  if (coordinates == "tf_crop_and_resize" || coordinates == "tf_half_pixel_for_nn") return false;
+  // Sizes may have been cut by a policy: then the scale is 1 too, for the size is the same.
+  if (node.input(3) != nullptr && node.input(3)->type.is_static() &&
+      element_count(node.input(3)->type.dims()) > 0)
+    return true;
+  return constant(node, 2) != nullptr && is_splat(node, 2, 1);
+}
+
 using Predicate = bool (*)(const Node&);
 const std::unordered_map<std::string_view, Predicate>& rules() {
   static const auto same_shape = [](const Node& n) { return same_type(n); };
   static const std::unordered_map<std::string_view, Predicate> table = {
       {"Identity", [](const Node&) { return true; }},
       {"Dropout", dropout},
+      {"Resize", resize},
+      {"Upsample", [](const Node& n) { return same_type(n) && n.version >= 9 && is_splat(n, 1, 1); }},
       {"Cast", cast},
       {"CastLike", cast},
       {"Reshape", same_shape},

@@ -93,6 +93,8 @@ struct Pass {
   /// Results are right without it too: switch files may turn it off. The pipeline says so.
   bool optional = false;
   FusionKind kind = FusionKind::Graph;  ///< which section of a switch file it belongs to
+  /// Neighbours in the pipeline that have it run again, in their order, until none of them changes the graph.
+  bool repeated = false;
 };
 
 }  // namespace atc::passes

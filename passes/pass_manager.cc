@@ -14,6 +14,10 @@
 namespace atc::passes {
 namespace {
 
+// Of a group of repeated passes. Each pass simplifies, so that two or three rounds end it; a bound keeps a
+// pair that undo each other from hanging the compiler.
+constexpr std::size_t kMaxRounds = 8;
+
 void verify_after(const ir::Graph& graph, std::string_view pass) {
   const std::string fault = ir::verify(graph);
   ATC_CHECK(fault.empty(), "pass '" + std::string(pass) + "' left a broken graph: " + fault);
@@ -75,22 +79,34 @@ Status PassManager::run(ir::Graph& graph, PassContext& context) {
   }
   if (!options_.dump_dir.empty()) ATC_TRY(write_dump(graph, "input"));
 
-  std::string_view last = "(none)";
-  for (const Pass& pass : passes_) {
-    if (options_.pass_limit >= 0 && records_.size() >= static_cast<std::size_t>(options_.pass_limit)) break;
-    if (!context.options.switches.is_on(pass)) continue;
-    const auto start = std::chrono::steady_clock::now();
-    StatusOr<int> changes = pass.run(graph, context);
-    const std::chrono::duration<double, std::milli> wall = std::chrono::steady_clock::now() - start;
-    if (!changes.ok())
-      return std::move(changes).status().while_doing("running pass '" + std::string(pass.name) + "'");
-    records_.push_back({pass.name, *changes, wall.count()});
-    last = pass.name;
-    if (options_.verify_each) verify_after(graph, pass.name);
-    ATC_TRY(dump(graph, pass.name, *changes));
+  for (std::size_t first = 0; first < passes_.size();) {
+    std::size_t end = first + 1;
+    while (passes_[first].repeated && end < passes_.size() && passes_[end].repeated) ++end;
+    // A pass of the group that found nothing after the last change of all is not run again.
+    std::size_t quiet = 0;
+    for (std::size_t i = 0; i < (end - first) * (passes_[first].repeated ? kMaxRounds : 1); ++i) {
+      if (options_.pass_limit >= 0 && records_.size() >= static_cast<std::size_t>(options_.pass_limit)) break;
+      ATC_ASSIGN(const int changes, run_one(passes_[first + i % (end - first)], graph, context));
+      quiet = changes == 0 ? quiet + 1 : 0;
+      if (quiet == end - first) break;
+    }
+    first = end;
   }
-  verify_after(graph, last);
+  verify_after(graph, records_.empty() ? "(none)" : records_.back().name);
   return {};
+}
+
+StatusOr<int> PassManager::run_one(const Pass& pass, ir::Graph& graph, PassContext& context) {
+  if (!context.options.switches.is_on(pass)) return 0;
+  const auto start = std::chrono::steady_clock::now();
+  StatusOr<int> changes = pass.run(graph, context);
+  const std::chrono::duration<double, std::milli> wall = std::chrono::steady_clock::now() - start;
+  if (!changes.ok())
+    return std::move(changes).status().while_doing("running pass '" + std::string(pass.name) + "'");
+  records_.push_back({pass.name, *changes, wall.count()});
+  if (options_.verify_each) verify_after(graph, pass.name);
+  ATC_TRY(dump(graph, pass.name, *changes));
+  return changes;
 }
 
 std::string timing_table(const std::vector<PassRecord>& records) {

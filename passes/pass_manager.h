@@ -34,15 +34,18 @@ class PassManager {
  public:
   explicit PassManager(std::vector<Pass> passes, PassManagerOptions options = {});
 
-  /// Runs the passes in order. A pass's error comes back with the pass named in its context; a graph
-  /// that a pass left broken is an InternalError that names it. E10001 when print_ir_after names no pass.
+  /// Runs the passes in order, groups of repeated ones until they have nothing to change. A pass's error
+  /// comes back with the pass named in its context; a graph that a pass left broken is an InternalError that
+  /// names it. E10001 when print_ir_after names no pass.
   Status run(ir::Graph& graph, PassContext& context);
 
-  /// One for each pass that ran, in order.
+  /// One for each run of a pass, in order.
   const std::vector<PassRecord>& records() const { return records_; }
 
  private:
   Status check_options() const;
+  /// The number of its changes; 0 when it is switched off.
+  StatusOr<int> run_one(const Pass& pass, ir::Graph& graph, PassContext& context);
   Status dump(const ir::Graph& graph, std::string_view pass, int changes);
   Status write_dump(const ir::Graph& graph, std::string_view label);
 

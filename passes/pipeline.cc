@@ -4,8 +4,10 @@
 #include "passes/attention_fusion.h"
 #include "passes/attention_lowering.h"
 #include "passes/attention_orientation.h"
+#include "passes/cast_algebra.h"
 #include "passes/common_subexpression.h"
 #include "passes/constant_folding.h"
+#include "passes/conv_affine.h"
 #include "passes/conv_batch_norm.h"
 #include "passes/cube_form.h"
 #include "passes/dead_code.h"
@@ -25,6 +27,7 @@
 #include "passes/matmul_merge.h"
 #include "passes/norm_fusion.h"
 #include "passes/pack_weights.h"
+#include "passes/pad_fusion.h"
 #include "passes/precision.h"
 #include "passes/quantize_expand.h"
 #include "passes/quantize_fusion.h"
@@ -32,13 +35,18 @@
 #include "passes/quantize_scale.h"
 #include "passes/quantize_sign.h"
 #include "passes/random_seeds.h"
+#include "passes/reshape_algebra.h"
 #include "passes/rope_fusion.h"
+#include "passes/slice_algebra.h"
 #include "passes/softmax_fusion.h"
 #include "passes/softmax_pooling.h"
+#include "passes/softmax_shift.h"
 #include "passes/swiglu_fusion.h"
 #include "passes/swish_fusion.h"
+#include "passes/transpose_motion.h"
 #include "passes/vector_fusion.h"
 #include "passes/view_fusion.h"
+#include "passes/zero_terms.h"
 
 namespace atc::passes {
 
@@ -47,6 +55,12 @@ namespace {
 Pass optional(Pass pass, FusionKind kind = FusionKind::Graph) {
   pass.optional = true;
   pass.kind = kind;
+  return pass;
+}
+
+// Of a group whose passes make work for one another.
+Pass repeated(Pass pass) {
+  pass.repeated = true;
   return pass;
 }
 
@@ -66,9 +80,20 @@ std::vector<Pass> canonical_passes() {
   };
 }
 
+std::vector<Pass> simplifying_passes() {
+  return {
+      repeated(constant_folding_pass()),        repeated(identity_removal_pass()),
+      repeated(optional(cast_algebra_pass())),  repeated(optional(zero_terms_pass())),
+      repeated(optional(softmax_shift_pass())), repeated(optional(pad_fusion_pass())),
+      repeated(optional(conv_affine_pass())),   repeated(optional(reshape_algebra_pass())),
+      repeated(optional(slice_algebra_pass())), repeated(optional(transpose_motion_pass())),
+      repeated(common_subexpression_pass()),    repeated(dead_code_pass()),
+  };
+}
+
 std::vector<Pass> pipeline() {
   std::vector<Pass> passes = canonical_passes();
-  const std::vector<Pass> rest = {
+  const std::vector<Pass> forms = {
       // From here on everything is static, or inside a region.
       dynamic_regions_pass(),
 
@@ -93,11 +118,8 @@ std::vector<Pass> pipeline() {
       // Operators that have simpler forms take them; what that leaves to fold is folded.
       optional(conv_batch_norm_pass()),
       optional(decompose_pass()),
-      constant_folding_pass(),
-      identity_removal_pass(),
-      common_subexpression_pass(),
-      dead_code_pass(),
-
+  };
+  const std::vector<Pass> rest = {
       // Whole subgraphs that one kernel computes.
       optional(rope_fusion_pass()),
       optional(attention_orientation_pass()),
@@ -127,7 +149,8 @@ std::vector<Pass> pipeline() {
       optional(view_fusion_pass(), FusionKind::Ub),
       dead_code_pass(),
   };
-  passes.insert(passes.end(), rest.begin(), rest.end());
+  for (const std::vector<Pass>& group : {forms, simplifying_passes(), rest})
+    passes.insert(passes.end(), group.begin(), group.end());
   return passes;
 }
 

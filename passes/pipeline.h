@@ -10,6 +10,10 @@ namespace atc::passes {
 /// are ONNX operators still.
 std::vector<Pass> canonical_passes();
 
+/// Operators that move elements, sums and products with constants, Casts: what exporters write in many ways
+/// becomes one. A group that repeats until nothing changes. Shapes are static, or it leaves the nodes alone.
+std::vector<Pass> simplifying_passes();
+
 /// All passes between the frontend (inputs bound) and lowering, in the order in which they run.
 std::vector<Pass> pipeline();
 

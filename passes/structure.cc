@@ -1,6 +1,7 @@
 #include "passes/structure.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "atc/base/hash.h"
@@ -103,17 +104,37 @@ bool same(const ir::Attributes& a, const ir::Attributes& b) {
                     });
 }
 
+namespace {
+
+// Both orders of the operands give the same bits. Max and Min do not: of 0 and -0 they return either.
+bool commutes(const ir::Node& n) {
+  constexpr std::array<std::string_view, 9> kOperators = {
+      "Add", "And", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Equal", "Mul", "Or", "Xor"};
+  return n.domain.empty() && n.inputs().size() == 2 && n.input(0) != nullptr && n.input(1) != nullptr &&
+         !n.attrs.has("axis") &&
+         std::ranges::find(kOperators, std::string_view(n.op_type)) != kOperators.end();
+}
+
+// Of a node whose operands commute, in one order.
+std::vector<const ir::Value*> ordered_inputs(const ir::Node& n) {
+  std::vector<const ir::Value*> out(n.inputs().begin(), n.inputs().end());
+  if (commutes(n) && out[1]->id() < out[0]->id()) std::swap(out[0], out[1]);
+  return out;
+}
+
+}  // namespace
+
 std::uint64_t hash(const ir::Node& node) {
   std::uint64_t h = hash64(std::string_view(node.domain), static_cast<std::uint64_t>(node.version));
   h = hash64(std::string_view(node.op_type), h);
-  for (const ir::Value* v : node.inputs())
+  for (const ir::Value* v : ordered_inputs(node))
     h = mix(v == nullptr ? ~std::uint64_t{0} : static_cast<std::uint64_t>(v->id()), h);
   return hash(node.attrs, mix(node.outputs().size(), h));
 }
 
 bool same(const ir::Node& a, const ir::Node& b) {
   if (a.op_type != b.op_type || a.domain != b.domain || a.version != b.version) return false;
-  if (!std::equal(a.inputs().begin(), a.inputs().end(), b.inputs().begin(), b.inputs().end())) return false;
+  if (ordered_inputs(a) != ordered_inputs(b)) return false;
   const auto same_output = [](const ir::Value* x, const ir::Value* y) {
     return (x == nullptr) == (y == nullptr) && (x == nullptr || x->type == y->type);
   };

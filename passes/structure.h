@@ -14,7 +14,8 @@ bool same(const Tensor& a, const Tensor& b);
 std::uint64_t hash(const ir::Attributes& attrs, std::uint64_t seed = 0);
 bool same(const ir::Attributes& a, const ir::Attributes& b);
 
-/// Operator, version, attributes, input values, and which outputs exist with what types.
+/// Operator, version, attributes, input values (of commutative operators in either order), and which outputs
+/// exist with what types.
 std::uint64_t hash(const ir::Node& node);
 bool same(const ir::Node& a, const ir::Node& b);
 

@@ -64,6 +64,12 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"slice_reversed", kF,
              "  %5 = const i64[1] {-1}\n  %6 = const i64[1] {-99}\n  %7 = const i64[1] {0}\n",
              "  %1 = Slice@13(%0, %5, %6, %7, %5) : f32[2,3]\n", false},
+        Case{"resize_same", "f32[1,1,2,3]", "  %5 = const f32[4] splat 1.0\n",
+             "  %1 = Resize@13(%0, _, %5) {mode=\"linear\"} : f32[1,1,2,3]\n", true},
+        Case{"resize_other_pixels", "f32[1,1,2,3]", "  %5 = const f32[4] splat 1.0\n",
+             "  %1 = Resize@13(%0, _, %5) {coordinate_transformation_mode=\"tf_half_pixel_for_nn\"} : "
+             "f32[1,1,2,3]\n",
+             false},
         Case{"concat_one", kF, "", "  %1 = Concat@13(%0) {axis=0} : f32[2,3]\n", true},
         Case{"concat_two", kF, "", "  %1 = Concat@13(%0, %0) {axis=0} : f32[4,3]\n", false},
         Case{"clip_open", kF, "", "  %1 = Clip@13(%0) : f32[2,3]\n", true},

@@ -54,6 +54,39 @@ TEST(PassManager, RunsInOrderAndRecords) {
   EXPECT_TRUE(context.fusions.ub_fusion().empty());
 }
 
+StatusOr<int> shorten(ir::Graph& graph, PassContext&) {
+  if (graph.node_count() == 0) return 0;
+  graph.set_output(0, graph.nodes().back()->input(0));
+  graph.erase(graph.nodes().back().get());
+  return 1;
+}
+StatusOr<int> always(ir::Graph&, PassContext&) { return 1; }
+
+TEST(PassManager, RepeatsAGroupUntilItIsQuiet) {
+  const auto g = graph_of(air("%0 \"x\": f32[2]", "%3",
+                              "  %1 = Relu@14(%0) : f32[2]\n  %2 = Neg@13(%1) : f32[2]\n"
+                              "  %3 = Relu@14(%2) : f32[2]\n"));
+  PassManager manager({{.name = "first", .run = nothing},
+                       {.name = "shorten", .run = shorten, .repeated = true},
+                       {.name = "look", .run = nothing, .repeated = true},
+                       {.name = "last", .run = nothing}});
+  PassContext context;
+  ASSERT_TRUE(manager.run(*g, context).ok());
+  EXPECT_EQ(g->node_count(), 0u);
+  std::string ran;
+  for (const PassRecord& r : manager.records()) ran += std::string(r.name) + " ";
+  // The last change is in the third round; each of the group has seen the graph since.
+  EXPECT_EQ(ran, "first shorten look shorten look shorten look shorten last ");
+}
+
+TEST(PassManager, RoundsAreBounded) {
+  const auto g = graph_of(kGraph);
+  PassManager manager({{.name = "always", .run = always, .repeated = true}});
+  PassContext context;
+  ASSERT_TRUE(manager.run(*g, context).ok());
+  EXPECT_EQ(manager.records().size(), 8u);
+}
+
 TEST(PassManager, PassLimitStopsEarly) {
   for (int limit = 0; limit <= 3; ++limit) {
     const auto g = graph_of(kGraph);
