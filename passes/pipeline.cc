@@ -46,6 +46,7 @@
 #include "passes/transpose_motion.h"
 #include "passes/vector_fusion.h"
 #include "passes/view_fusion.h"
+#include "passes/window_reshape.h"
 #include "passes/zero_terms.h"
 
 namespace atc::passes {
@@ -55,12 +56,6 @@ namespace {
 Pass optional(Pass pass, FusionKind kind = FusionKind::Graph) {
   pass.optional = true;
   pass.kind = kind;
-  return pass;
-}
-
-// Of a group whose passes make work for one another.
-Pass repeated(Pass pass) {
-  pass.repeated = true;
   return pass;
 }
 
@@ -81,14 +76,28 @@ std::vector<Pass> canonical_passes() {
 }
 
 std::vector<Pass> simplifying_passes() {
-  return {
-      repeated(constant_folding_pass()),        repeated(identity_removal_pass()),
-      repeated(optional(cast_algebra_pass())),  repeated(optional(zero_terms_pass())),
-      repeated(optional(softmax_shift_pass())), repeated(optional(pad_fusion_pass())),
-      repeated(optional(conv_affine_pass())),   repeated(optional(reshape_algebra_pass())),
-      repeated(optional(slice_algebra_pass())), repeated(optional(transpose_motion_pass())),
-      repeated(common_subexpression_pass()),    repeated(dead_code_pass()),
+  std::vector<Pass> passes = {
+      constant_folding_pass(),
+      identity_removal_pass(),
+
+      // Arithmetic.
+      optional(cast_algebra_pass()),
+      optional(zero_terms_pass()),
+      optional(softmax_shift_pass()),
+      optional(pad_fusion_pass()),
+      optional(conv_affine_pass()),
+
+      // Moving elements.
+      optional(reshape_algebra_pass()),
+      optional(window_reshape_pass()),
+      optional(slice_algebra_pass()),
+      optional(transpose_motion_pass()),
+
+      common_subexpression_pass(),
+      dead_code_pass(),
   };
+  for (Pass& pass : passes) pass.repeated = true;
+  return passes;
 }
 
 std::vector<Pass> pipeline() {
