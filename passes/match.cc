@@ -53,10 +53,6 @@ void take_apart(Value* v, bool enter, Product& p) {
 
 }  // namespace
 
-bool is_private(const Value* v) {
-  return v->producer() != nullptr && v->uses().size() == 1 && !v->graph()->is_output(v);
-}
-
 std::optional<double> scalar_of(const Value* v) {
   if (v == nullptr || !v->is_constant() || v->constant().count() != 1 || !is_float(v->type.dtype))
     return std::nullopt;

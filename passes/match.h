@@ -5,13 +5,11 @@
 #include <vector>
 
 #include "atc/ir/graph.h"
+#include "passes/rewrite.h"
 
 /// What recognisers of written-out operators share: operands in either order, constant factors, and whether
 /// the values between are free to go. Static shapes only.
 namespace atc::passes {
-
-/// One node reads the value, once, and no graph returns it.
-bool is_private(const ir::Value* v);
 
 /// The one element of a floating constant.
 std::optional<double> scalar_of(const ir::Value* v);

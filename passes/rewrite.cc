@@ -30,6 +30,10 @@ bool has_static_shapes(const ir::Node& node) {
          std::all_of(node.outputs().begin(), node.outputs().end(), known);
 }
 
+bool is_private(const ir::Value* v) {
+  return v->producer() != nullptr && v->uses().size() == 1 && !v->graph()->is_output(v);
+}
+
 void add_sources(ir::Node& node, const ir::Node& other) {
   for (const std::string& source : other.sources)
     if (std::find(node.sources.begin(), node.sources.end(), source) == node.sources.end())

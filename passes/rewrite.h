@@ -13,6 +13,9 @@ bool can_replace(const ir::Value* from, const ir::Value* to);
 /// Precondition: can_replace(from, to).
 void replace_value(ir::Value* from, ir::Value* to);
 
+/// One node reads the value, once, and no graph returns it.
+bool is_private(const ir::Value* v);
+
 /// True when the shapes of all inputs and outputs are known.
 bool has_static_shapes(const ir::Node& node);
 

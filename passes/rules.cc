@@ -59,10 +59,6 @@ int apply_rules(Graph& graph, std::span<const Rule> rules) {
   return changes;
 }
 
-bool is_private(const Value* v) {
-  return v->producer() != nullptr && v->uses().size() == 1 && !v->graph()->is_output(v);
-}
-
 bool is_reshape(const Node& n) {
   return n.is("Reshape") || n.is("Flatten") || n.is("Squeeze") || n.is("Unsqueeze");
 }

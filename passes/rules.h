@@ -5,6 +5,7 @@
 #include <string>
 
 #include "atc/ir/graph.h"
+#include "passes/rewrite.h"
 
 /// What the passes share that simplify a graph by local rules: the sweep over the nodes, and reading and
 /// writing the nodes that move elements.
@@ -18,9 +19,6 @@ using Rule = bool (*)(ir::Graph& graph, ir::Node& node);
 /// and of which an output is read, in order, until a sweep changes nothing. Rules simplify: the number of
 /// sweeps is bounded, and small. Returns how often a rule fired.
 int apply_rules(ir::Graph& graph, std::span<const Rule> rules);
-
-/// One node reads `v`, once, and it is no output of the graph.
-bool is_private(const ir::Value* v);
 
 /// Reshape, Flatten, Squeeze, Unsqueeze: the same elements in the same order.
 bool is_reshape(const ir::Node& node);
