@@ -4,7 +4,9 @@
 
 #include "ops/axis_view.h"
 #include "ops/families.h"
+#include "ops/in_place.h"
 #include "ops/infer_checks.h"
+#include "ops/input_parts.h"
 #include "ops/move.h"
 #include "ops/op.h"
 #include "ops/reference_util.h"
@@ -67,6 +69,27 @@ Status infer_concat(InferContext& ctx) {
   ctx.set_output(0, ctx.dtype(0), std::move(shape));
   if (rank == 1)
     if (auto elements = joined_elements(ctx)) set_elements(ctx, 0, *std::move(elements));
+  return {};
+}
+
+/// atc::Concat: its inputs, some of which are read in part (input_parts.h), joined.
+Status infer_concat_of_parts(InferContext& ctx) {
+  const ir::Node& n = ctx.node();
+  const std::map<std::size_t, InputPart> parts = input_parts(n);
+  const std::int64_t axis = n.attrs.get_int(kAxis, 0);
+  ir::Shape shape;
+  std::int64_t total = 0;
+  for (std::size_t i = 0; i < ctx.input_count(); ++i) {
+    if (!ctx.type(i).is_static()) return ctx.input_error(i, "has a shape that is not known");
+    const auto part = parts.find(i);
+    const Dims dims = part != parts.end() ? part->second.dims : ctx.type(i).dims();
+    if (axis < 0 || axis >= std::ssize(dims) || (i > 0 && dims.size() != shape.size()))
+      return ctx.input_error(i, "has a rank that does not fit the others and axis " + std::to_string(axis));
+    if (i == 0) shape = ir::to_shape(dims);
+    total += dims[static_cast<std::size_t>(axis)];
+  }
+  shape[static_cast<std::size_t>(axis)] = ir::Dim::of(total);
+  ctx.set_output(0, ctx.dtype(0), std::move(shape));
   return {};
 }
 
@@ -220,7 +243,7 @@ Status reference_split(EvalContext& ctx) {
 std::size_t storage_axis(const ir::Node& node, const ir::Value* whole) {
   const std::int64_t rank = std::ssize(whole->type.dims());
   return static_cast<std::size_t>(
-      *normalize_axis(node.attrs.get_int(kAxis, node.op_type == "Concat" && node.version < 4 ? 1 : 0), rank));
+      *normalize_axis(node.attrs.get_int(kAxis, node.is("Concat") && node.version < 4 ? 1 : 0), rank));
 }
 
 Status lower_concat(LowerContext& ctx) {
@@ -228,22 +251,32 @@ Status lower_concat(LowerContext& ctx) {
   const ir::Value* y = n.output(0);
   const std::size_t axis = storage_axis(n, y);
   const Dims to = row_major_strides(storage_dims_of(y));
+  const Dims kept = in_place(n);
+  const std::map<std::size_t, InputPart> parts = input_parts(n);
   std::vector<kernels::CopySegment> segments;
   std::vector<kernels::Operand> operands;
   std::int64_t at = 0;
-  for (const ir::Value* x : n.inputs()) {
-    const Dims dims = storage_dims_of(x);
+  for (std::size_t i = 0; i < n.inputs().size(); ++i) {
+    const ir::Value* x = n.input(i);
+    const auto part = parts.find(i);
+    const Dims dims = part != parts.end() ? part->second.dims : storage_dims_of(x);
+    if (is_in_place(kept, i)) {
+      at += dims[axis];
+      continue;
+    }
     kernels::CopySegment s;
     s.src = static_cast<int>(operands.size());
-    s.dst = static_cast<int>(n.inputs().size());
     s.dims = dims;
-    s.src_strides = row_major_strides(dims);
+    s.src_strides = part != parts.end() ? part->second.strides : row_major_strides(dims);
+    s.src_offset = part != parts.end() ? part->second.first : 0;
     s.dst_offset = at * to[axis];
     s.dst_strides = to;
     at += dims[axis];
     operands.push_back(ctx.read(x));
     segments.push_back(std::move(s));
   }
+  if (segments.empty()) return {};
+  for (kernels::CopySegment& s : segments) s.dst = static_cast<int>(operands.size());
   operands.push_back(ctx.write(y));
   return emit_copies(ctx, y->type.dtype, std::move(segments), std::move(operands));
 }
@@ -253,12 +286,18 @@ Status lower_split(LowerContext& ctx) {
   const ir::Value* x = n.input(0);
   const std::size_t axis = storage_axis(n, x);
   const Dims from = row_major_strides(storage_dims_of(x));
+  const Dims kept = in_place(n);
   std::vector<kernels::CopySegment> segments;
   std::vector<kernels::Operand> operands = {ctx.read(x)};
   std::int64_t at = 0;
-  for (const ir::Value* y : n.outputs()) {
+  for (std::size_t i = 0; i < n.outputs().size(); ++i) {
+    const ir::Value* y = n.output(i);
     if (y == nullptr) return cannot_lower(n, "leaves out an output");
     const Dims dims = storage_dims_of(y);
+    if (is_in_place(kept, i)) {
+      at += dims[axis];
+      continue;
+    }
     kernels::CopySegment s;
     s.src = 0;
     s.dst = static_cast<int>(operands.size());
@@ -270,6 +309,7 @@ Status lower_split(LowerContext& ctx) {
     operands.push_back(ctx.write(y));
     segments.push_back(std::move(s));
   }
+  if (segments.empty()) return {};
   return emit_copies(ctx, x->type.dtype, std::move(segments), std::move(operands));
 }
 
@@ -296,6 +336,15 @@ void register_concat_split(Registry& r) {
          .inputs = {1, INT_MAX},
          .infer = infer_concat,
          .reference = reference_concat,
+         .lower = lower_concat,
+         .lowers = copies_input});
+
+  r.add({.name = "Concat",
+         .domain = "atc",
+         .since = 0,
+         .attrs = {{kAxis, AttrKind::Int, true}, {"parts", AttrKind::Ints}},
+         .inputs = {1, INT_MAX},
+         .infer = infer_concat_of_parts,
          .lower = lower_concat,
          .lowers = copies_input});
 

@@ -9,7 +9,7 @@ namespace atc::ops {
 std::array<std::int64_t, 3> three(const Dims& spatial, std::int64_t fill);
 
 /// How an epilogue operand lies at positions of an NC1HWC0 output of logical dims `out` (N, C, spatial...):
-/// a tensor in NC1HWC0 that broadcasts along N or spatial axes, or a single value in ND.
+/// a tensor in NC1HWC0 that broadcasts along N or spatial axes, or one in ND that broadcasts along any.
 kernels::ConvAddress conv_address(const ir::Value* value, const Dims& out);
 
 }  // namespace atc::ops

@@ -1,15 +1,17 @@
 #include <map>
 
+#include "kernels/padded_vector.h"
 #include "ops/body.h"
 #include "ops/families.h"
 #include "ops/fused_views.h"
+#include "ops/input_parts.h"
 
 // atc::Fused: a body of elementwise operators, and reductions along one group of neighbouring axes, run as
 // one vector program. Inputs and outputs are those of the body; attribute `reduce_axes` names the group,
 // `label` what the program is known as. With views (fused_views.h) operands are walked by strides of their
-// own. An input may be a part of its value: attribute `parts` has for each such input its number, its rank,
-// the first element, and then the dims and strides of what is read (view_fusion). Such nodes are in ND,
-// reduce nothing and have no views.
+// own. Operands may be in ND beside others in NC1HWC0 where channels are whole blocks or one. An input may be
+// a part of its value (input_parts.h, made by view_fusion). Such nodes are in ND, reduce nothing and have no
+// views.
 namespace atc::ops {
 
 namespace {
@@ -29,29 +31,6 @@ Status infer_fused(InferContext& ctx) {
   return {};
 }
 
-/// The part of an input that is read.
-struct InputPart {
-  Dims dims, strides;
-  std::int64_t first = 0;
-};
-
-/// What attribute `parts` says, by input.
-std::map<std::size_t, InputPart> parts_of(const ir::Node& node) {
-  std::map<std::size_t, InputPart> parts;
-  const Dims list = node.attrs.get_ints("parts");
-  for (auto at = list.begin(); at != list.end();) {
-    ATC_CHECK(list.end() - at >= 3 && at[1] >= 0 && list.end() - at >= 3 + 2 * at[1],
-              node.label() + " has an incomplete list of parts");
-    InputPart& v = parts[static_cast<std::size_t>(at[0])];
-    const std::int64_t rank = at[1];
-    v.first = at[2];
-    v.dims.assign(at + 3, at + 3 + rank);
-    v.strides.assign(at + 3 + rank, at + 3 + 2 * rank);
-    at += 3 + 2 * rank;
-  }
-  return parts;
-}
-
 // The iteration space in logical dims: what all inputs and outputs broadcast to.
 Dims space_of(const ir::Node& node, const std::map<std::size_t, InputPart>& parts) {
   Dims space;
@@ -66,6 +45,26 @@ Dims space_of(const ir::Node& node, const std::map<std::size_t, InputPart>& part
     widen(parts.contains(i) ? parts.at(i).dims : node.input(i)->type.dims());
   for (const ir::Value* v : node.outputs()) widen(v->type.dims());
   return space;
+}
+
+// How a row-major operand lies in the blocked space of logical dims `space`: strides along N, C1, spatial
+// axes and the lanes of C0, of which the operand has `lanes` (0: all). nullopt when its channels are several
+// blocks that are not whole.
+std::optional<Dims> rows_in_blocks(Dims dims, const Dims& space, std::int64_t c0, std::int64_t* lanes) {
+  dims.insert(dims.begin(), space.size() - dims.size(), 1);
+  const std::int64_t channels = dims[1];
+  if (channels > c0 && channels % c0 != 0) return std::nullopt;
+  const bool spread = channels == 1 && space[1] != 1;
+  Dims strides(space.size() + 1, 0);
+  std::int64_t stride = 1;
+  for (std::size_t i = dims.size(); i-- > 0;) {
+    if (i == 1 ? !spread : dims[i] != 1) strides[i] = stride;
+    stride *= dims[i];
+  }
+  strides.back() = strides[1];
+  strides[1] *= c0;
+  *lanes = !spread && channels < c0 ? channels : 0;
+  return strides;
 }
 
 // Makes the reduced axes one; every operand walks them as one (the fusion pass saw to it).
@@ -97,12 +96,14 @@ Status lower_fused(LowerContext& ctx) {
   for (const ir::Value* v : node.inputs())
     if (v->type.format != ir::Format::ND) format = v->type.format;
 
-  const std::map<std::size_t, InputPart> parts = parts_of(node);
+  const std::map<std::size_t, InputPart> parts = input_parts(node);
   // Blocks have the lanes of the tensors in them: one number for all (layout saw to it).
   const DType lanes_of = node.output(0)->type.dtype;
   VectorSpace space;
   const auto views = fused_views(node);
-  space.dims = views ? views->space : ir::storage_dims(format, lanes_of, space_of(node, parts));
+  const Dims logical = space_of(node, parts);
+  space.dims = views ? views->space : ir::storage_dims(format, lanes_of, logical);
+  std::vector<std::int64_t> present;  // by operand
   std::vector<Operand> operands;
   auto add = [&](const ir::Value* v, Operand operand) -> Status {
     if (views) {
@@ -110,9 +111,15 @@ Status lower_fused(LowerContext& ctx) {
       space.strides.push_back(o.strides);
       space.offsets.push_back(o.offset);
       operands.push_back(operand);
+      present.push_back(0);
       return {};
     }
-    auto strides = strides_in_space(v->type.dims(), v->type.format, v->type.dtype, space.dims, format);
+    std::int64_t lanes = 0;
+    const bool beside_blocks = format == ir::Format::NC1HWC0 && v->type.format == ir::Format::ND;
+    auto strides = beside_blocks
+                       ? rows_in_blocks(v->type.dims(), logical, ir::c0_of(lanes_of), &lanes)
+                       : strides_in_space(v->type.dims(), v->type.format, v->type.dtype, space.dims, format);
+    present.push_back(lanes);
     if (!strides)
       return cannot_lower(node,
                           "has an operand in " + ir::to_string(v->type) + " that does not fit its format");
@@ -133,6 +140,7 @@ Status lower_fused(LowerContext& ctx) {
       space.strides.push_back(std::move(strides));
       space.offsets.push_back(part->second.first);
       operands.push_back(ctx.read(v));
+      present.push_back(0);
     } else {
       ATC_TRY(add(v, ctx.read(v)));
     }
@@ -145,7 +153,8 @@ Status lower_fused(LowerContext& ctx) {
     program.store(static_cast<int>(operands.size()) - 1, program.type_of(results[i]), results[i]);
   }
   ATC_TRY(join_axes(node, space, node.attrs.get_ints("reduce_axes")));
-  ATC_ASSIGN(kernels::Task task, kernels::make_vector_task(program, space, std::move(operands), ctx.chip()));
+  ATC_ASSIGN(kernels::Task task,
+             kernels::make_padded_vector_task(program, space, present, std::move(operands), ctx.chip()));
   std::string label = node.attrs.get_string("label", "");
   if (label.empty())
     for (const auto& n : body->nodes()) label += (label.empty() ? "" : "+") + n->op_type;

@@ -298,7 +298,40 @@ StatusOr<kernels::Task> resize_axis(LowerContext& ctx, const Dims& from, std::si
       s, {in, positions, ctx.constant(name + "_weight", std::move(weight).freeze()), out}, ctx.chip());
 }
 
-/// One task an axis, each on what the one before has left.
+/// How often every element of each axis is repeated when that is all the node does: nearest neighbours of an
+/// axis that grows by a whole factor.
+std::optional<Dims> repeats_of(const std::vector<ResizeAxis>& axes, const std::vector<AxisTaps>& taps) {
+  Dims repeats;
+  for (std::size_t a = 0; a < axes.size(); ++a) {
+    repeats.push_back(1);
+    if (axes[a].is_identity()) continue;
+    const std::int64_t times = axes[a].output / axes[a].input;
+    if (taps[a].taps != 1 || axes[a].output != times * axes[a].input) return std::nullopt;
+    for (std::size_t o = 0; o < taps[a].index.size(); ++o)
+      if (taps[a].index[o] != static_cast<std::int64_t>(o) / times || taps[a].weight[o] != 1)
+        return std::nullopt;
+    repeats.back() = times;
+  }
+  return repeats;
+}
+
+/// Every element of axis a `repeats[a]` times, in one copy; axes of storage beyond the logical ones stay.
+Status lower_repeats(LowerContext& ctx, const Dims& repeats) {
+  const Dims from = storage_dims_of(ctx.node().input(0));
+  const Dims from_strides = row_major_strides(from);
+  const Dims to_strides = row_major_strides(storage_dims_of(ctx.node().output(0)));
+  Dims dims;
+  Box source, target;
+  for (std::size_t d = 0; d < from.size(); ++d) {
+    const std::int64_t times = d < repeats.size() ? repeats[d] : 1;
+    dims.insert(dims.end(), {from[d], times});
+    source.strides.insert(source.strides.end(), {from_strides[d], 0});
+    target.strides.insert(target.strides.end(), {to_strides[d] * times, to_strides[d]});
+  }
+  return emit_copy(ctx, dims, source, target);
+}
+
+/// One task an axis, each on what the one before has left; one for all where elements are only repeated.
 Status lower_resize(LowerContext& ctx) {
   const ir::Node& n = ctx.node();
   std::vector<ResizeAxis> axes;
@@ -310,6 +343,7 @@ Status lower_resize(LowerContext& ctx) {
   for (std::size_t i = 0; i < axes.size(); ++i)
     if (!axes[i].is_identity()) steps.push_back(i);
   if (steps.empty()) return lower_view(ctx);
+  if (const auto repeats = repeats_of(axes, *taps)) return lower_repeats(ctx, *repeats);
   kernels::Operand from = ctx.read(n.input(0));
   for (std::size_t k = 0; k < steps.size(); ++k) {
     const std::size_t a = steps[k];

@@ -5,6 +5,7 @@
 #include "ops/dtype_set.h"
 #include "ops/element_view.h"
 #include "ops/families.h"
+#include "ops/in_place.h"
 #include "ops/infer_checks.h"
 #include "ops/move.h"
 #include "ops/op.h"
@@ -210,6 +211,7 @@ StatusOr<SliceView> constant_slice(const ir::Node& n, Fail fail) {
 
 Status lower_slice(LowerContext& ctx) {
   const ir::Node& n = ctx.node();
+  if (is_in_place(in_place(n), 0)) return {};
   ATC_ASSIGN(const SliceView v,
              constant_slice(n, [&](std::string why) { return cannot_lower(n, std::move(why)); }));
   return emit_copy(ctx, v.shape, {v.first, v.strides}, {0, row_major_strides(v.shape)});

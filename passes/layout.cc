@@ -8,6 +8,7 @@
 #include "atc/base/math.h"
 #include "ops/body.h"
 #include "passes/blocked_channels.h"
+#include "passes/format_choice.h"
 
 namespace atc::passes {
 namespace {
@@ -15,6 +16,7 @@ namespace {
 using ir::Format;
 using ir::Graph;
 using ir::Node;
+using ir::TensorType;
 using ir::Value;
 
 // ND -> NC1HWC0 at compile time; `dims` is the logical shape of rank >= 3. Unused lanes are zero.
@@ -34,44 +36,47 @@ Tensor blocked(const Tensor& t, const Dims& dims) {
   return std::move(out).freeze();
 }
 
-class LayoutChooser {
+class FormatSetter {
  public:
-  explicit LayoutChooser(Graph& graph) : graph_(graph) {}
+  explicit FormatSetter(Graph& graph) : graph_(graph), choice_(graph) {}
 
   int run() {
-    for (Node* n : graph_.node_list()) visit(*n);
+    for (Node* n : graph_.node_list()) {
+      set_inputs(*n);
+      for (Value* v : n->outputs())
+        if (v != nullptr && choice_.is_blocked(v)) v->type.format = Format::NC1HWC0;
+    }
     for (std::size_t i = 0; i < graph_.outputs().size(); ++i) restore_output(i);
+    for (Node* n : graph_.node_list())
+      if (n->is_internal("TransData") && !n->attrs.has("packing") &&
+          (stored_by_program(*n) || read_by_program(*n)))
+        graph_.erase(n);
     return changes_;
   }
 
  private:
-  void visit(Node& n) {
-    if (n.is_internal("TransData")) {
-      if (n.attrs.has("packing")) require(n, 0, Format::ND, 0);
-      return;
-    }
-    const std::optional<Format> wanted = format_of(n);
-    if (!wanted) {
-      for (std::size_t i = 0; i < n.inputs().size(); ++i)
-        if (n.input(i) != nullptr && n.input(i)->type.format == Format::NC1HWC0) require(n, i, Format::ND, 0);
-      return;
-    }
-    const std::size_t rank = rank_of(n);
-    const bool cube = n.attrs.has("epilogue");
+  void set_inputs(Node& n) {
+    const bool window = works_on_blocks(n);
+    const bool blocked = window || choice_.carries_blocked(&n);
+    if (n.is_internal("TransData") && !n.attrs.has("packing")) return;
     for (std::size_t i = 0; i < n.inputs().size(); ++i) {
       const Value* v = n.input(i);
-      if (v == nullptr || (cube && i == 1 && has_weight(n))) continue;
+      if (v == nullptr || (window && i == 1 && has_weight(n))) continue;
+      if (!blocked) {
+        if (v->type.format == Format::NC1HWC0) require(n, i, Format::ND, 0);
+        continue;
+      }
       if (is_parameter(n, i)) continue;
       // Single values are broadcast from ND: in blocks they would stand in one lane of sixteen.
-      if (is_single(n, *v) && !(cube && i == 0)) {
+      if (is_single_operand(n, i)) {
         require(n, i, Format::ND, 0);
         continue;
       }
+      const std::size_t rank = rank_of(n);
       if (v->type.dims().size() < rank) require(n, i, Format::ND, 0);
-      require(n, i, Format::NC1HWC0, rank);
+      // What an epilogue reads besides may be in either format.
+      if (!window || i == 0 || v->is_constant()) require(n, i, Format::NC1HWC0, rank);
     }
-    for (Value* v : n.outputs())
-      if (v != nullptr) v->type.format = Format::NC1HWC0;
   }
 
   static std::size_t rank_of(const Node& n) {
@@ -80,24 +85,8 @@ class LayoutChooser {
     return 0;
   }
 
-  static bool is_single(const Node& n, const Value& v) {
-    return n.domain == "atc" && element_count(v.type.dims()) == 1;
-  }
-
   static bool has_weight(const Node& n) {
     return n.op_type == "Conv" || n.op_type == "ConvTranspose" || n.op_type == "DepthwiseConv";
-  }
-
-  // NC1HWC0 where the node works on it, nullopt for ND.
-  static std::optional<Format> format_of(const Node& n) {
-    if (n.domain == "atc" && n.attrs.has("epilogue"))
-      return n.op_type == "MatMul" ? std::nullopt : std::optional(Format::NC1HWC0);
-    bool any = false;
-    for (std::size_t i = 0; i < n.inputs().size(); ++i)
-      any = any || (n.input(i) != nullptr && n.input(i)->type.format == Format::NC1HWC0 &&
-                    !is_single(n, *n.input(i)));
-    if (!any) return std::nullopt;
-    return carries_blocked_channels(n) ? std::optional(Format::NC1HWC0) : std::nullopt;
   }
 
   void require(Node& n, std::size_t i, Format format, std::size_t rank) {
@@ -137,13 +126,59 @@ class LayoutChooser {
       if (graph_.outputs()[k] == v) graph_.set_output(k, nd);
   }
 
+  // A program that can have operands in both formats.
+  static bool mixes_formats(const Node& n) {
+    if (!n.is_internal("Fused") || n.outputs().size() != 1 || !carries_blocked_channels(n)) return false;
+    const TensorType& out = n.output(0)->type;
+    const std::int64_t channels = out.dims()[1], c0 = ir::c0_of(out.dtype);
+    return channels <= c0 || channels % c0 == 0;
+  }
+
+  bool only_reader(const Value& v, const Node& reader) const {
+    return v.uses().size() == 1 && v.uses().front().node == &reader && !graph_.is_output(&v);
+  }
+
+  // x -> program -> v: ND -> TransData -> NC1HWC0: the program stores blocks.
+  bool stored_by_program(Node& conversion) {
+    Value* v = conversion.input(0);
+    Value* to = conversion.output(0);
+    if (to->type.format != Format::NC1HWC0 || v->producer() == nullptr || !mixes_formats(*v->producer()) ||
+        !only_reader(*v, conversion) || v->type.dims() != to->type.dims())
+      return false;
+    v->type.format = Format::NC1HWC0;
+    graph_.replace_uses(to, v);
+    return true;
+  }
+
+  // v: NC1HWC0 -> TransData -> ND -> program: the program reads blocks.
+  bool read_by_program(Node& conversion) {
+    Value* v = conversion.input(0);
+    Value* to = conversion.output(0);
+    if (to->type.format != Format::ND || to->uses().size() != 1 || graph_.is_output(to) ||
+        v->type.dims() != to->type.dims())
+      return false;
+    const Node& reader = *to->uses().front().node;
+    if (reader.graph() != &graph_ || !mixes_formats(reader) ||
+        is_single_operand(reader, static_cast<std::size_t>(to->uses().front().index)))
+      return false;
+    graph_.replace_uses(to, v);
+    return true;
+  }
+
   Graph& graph_;
+  const FormatChoice choice_;
   int changes_ = 0;
   std::map<std::tuple<const Value*, Format, std::size_t>, Value*> converted_;
 };
 
+bool has_formats(const Graph& graph) {
+  return std::ranges::any_of(graph.values(),
+                             [](const Value* v) { return v->type.format == Format::NC1HWC0; });
+}
+
 StatusOr<int> run(Graph& graph, PassContext&) {
-  const int changes = LayoutChooser(graph).run();
+  if (has_formats(graph)) return 0;
+  const int changes = FormatSetter(graph).run();
   ATC_CHECK(graph.sort(), "layout made a cycle");
   return changes;
 }

@@ -4,14 +4,19 @@
 
 namespace atc::passes {
 
-/// Chooses storage formats and inserts conversions (atc.TransData):
+/// Gives every value the storage format that FormatChoice found for the whole graph (format_choice.h) and
+/// inserts conversions (atc.TransData):
 ///
-///     x: ND -> atc.Conv -> y: ND   becomes   TransData(x) -> atc.Conv -> y: NC1HWC0 -> ... -> TransData ->
-///     ND
+///     x: ND -> atc.Conv -> atc.Fused -> atc.Conv -> y: ND
+///  =>  x -> TransData -> atc.Conv -> NC1HWC0 -> atc.Fused -> NC1HWC0 -> atc.Conv -> y: ND
 ///
-/// Convolutions and windows work on NC1HWC0; vector programs, concatenations, splits and resizes
-/// carry it on where their channels keep whole C0 blocks; everything else is ND. Inputs and outputs of the
-/// model are ND. Constants are converted here, a value once for each format.
+/// Convolutions and windows read NC1HWC0 and store either format; vector programs, concatenations, splits and
+/// resizes carry NC1HWC0 on where their channels keep whole C0 blocks; everything else is ND. Inputs and
+/// outputs of the model are ND. Constants are converted here; a value is converted once for each format. A
+/// graph that has formats is left alone. A program behind or before a conversion takes it over where its
+/// channels are whole blocks or a single one:
+///
+///     x: ND -> atc.Fused{Cast} -> TransData -> atc.Conv     =>     x -> atc.Fused{Cast}: NC1HWC0 -> atc.Conv
 Pass layout_pass();  ///< "layout"; changes: TransData nodes and converted constants
 
 }  // namespace atc::passes

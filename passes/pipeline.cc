@@ -20,6 +20,7 @@
 #include "passes/group_norm_fusion.h"
 #include "passes/hard_swish_fusion.h"
 #include "passes/identity_removal.h"
+#include "passes/in_place_parts.h"
 #include "passes/infer_shapes.h"
 #include "passes/integer_form.h"
 #include "passes/layout.h"
@@ -29,6 +30,7 @@
 #include "passes/pack_weights.h"
 #include "passes/pad_fusion.h"
 #include "passes/precision.h"
+#include "passes/program_motion.h"
 #include "passes/quantize_expand.h"
 #include "passes/quantize_fusion.h"
 #include "passes/quantize_motion.h"
@@ -148,6 +150,7 @@ std::vector<Pass> pipeline() {
       integer_form_pass(),
       cube_form_pass(),
       optional(vector_fusion_pass(), FusionKind::Ub),
+      optional(program_motion_pass(), FusionKind::Ub),
       optional(epilogue_fusion_pass(), FusionKind::Ub),
       optional(matmul_merge_pass()),
 
@@ -157,6 +160,7 @@ std::vector<Pass> pipeline() {
       layout_pass(),
       optional(view_fusion_pass(), FusionKind::Ub),
       dead_code_pass(),
+      optional(in_place_parts_pass()),
   };
   for (const std::vector<Pass>& group : {forms, simplifying_passes(), rest})
     passes.insert(passes.end(), group.begin(), group.end());

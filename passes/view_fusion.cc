@@ -1,11 +1,14 @@
 #include "passes/view_fusion.h"
 
 #include <algorithm>
-#include <set>
 
 #include "ops/element_view.h"
 #include "ops/fused_views.h"
+#include "ops/in_place.h"
+#include "ops/input_parts.h"
+#include "ops/move.h"
 #include "passes/rewrite.h"
+#include "passes/strided_view.h"
 
 namespace atc::passes {
 namespace {
@@ -13,80 +16,149 @@ namespace {
 using ir::Graph;
 using ir::Node;
 using ir::Value;
+using ops::InputPart;
 
 // Shorter rows are moved with less effort by one copy for all readers.
 constexpr std::int64_t kLeastRowBytes = 32;
 
+bool is_program(const Node& n) { return n.is_internal("Fused"); }
+
 bool takes_views(const Node& n) {
-  if (!n.is_internal("Fused") || n.attrs.has("reduce_axes") || ops::has_fused_views(n) ||
-      !has_static_shapes(n))
+  if (is_program(n) ? n.attrs.has("reduce_axes") || ops::has_fused_views(n) : !ops::is_concat(n))
     return false;
+  if (!has_static_shapes(n)) return false;
   const auto in_rows = [](const Value* v) { return v->type.format == ir::Format::ND; };
-  return std::ranges::all_of(n.inputs(), in_rows) && std::ranges::all_of(n.outputs(), in_rows);
+  if (!std::ranges::all_of(n.inputs(), in_rows) || !std::ranges::all_of(n.outputs(), in_rows)) return false;
+  return is_program(n) || ops::copies_input(n);
 }
 
-// Bytes that lie side by side at each position of the outer axes; all of them when there are none.
-std::int64_t row_bytes(const Dims& dims, const Dims& strides, DType dtype) {
-  std::int64_t run = 1;
-  for (std::size_t d = dims.size(); d-- > 0;) {
-    if (dims[d] == 1) continue;
-    if (strides[d] != run) break;
-    run *= dims[d];
-  }
-  return run * bit_width(dtype) / 8;
-}
-
-bool is_readable_part(const Graph& g, const Value& part) {
-  const Node* maker = part.producer();
-  if (g.is_output(&part) || !has_static_shapes(*maker) || maker->input(0)->type.format != ir::Format::ND ||
-      maker->input(0)->type.dtype != part.type.dtype || element_count(part.type.dims()) == 0)
-    return false;
-  return std::ranges::all_of(part.uses(), [](const Value::Use& use) { return takes_views(*use.node); });
-}
-
-// Inputs that are parts already; a part of a part keeps its copy.
-std::set<std::size_t> viewed_inputs(const Dims& parts) {
-  std::set<std::size_t> inputs;
-  for (std::size_t at = 0; at + 1 < parts.size(); at += 3 + 2 * static_cast<std::size_t>(parts[at + 1]))
-    inputs.insert(static_cast<std::size_t>(parts[at]));
-  return inputs;
-}
-
-int read_parts_in_place(Graph& g, Node& n) {
-  int changes = 0;
-  Dims parts = n.attrs.get_ints("parts");
-  const std::set<std::size_t> viewed = viewed_inputs(parts);
-  for (std::size_t i = 0; i < n.inputs().size(); ++i) {
-    Value* part = n.input(i);
-    if (viewed.contains(i)) continue;
-    const auto view = ops::element_view(*part);
-    if (!view || !is_readable_part(g, *part)) continue;
-    const Dims dims = part->type.dims();
-    if (row_bytes(dims, view->strides, part->type.dtype) <
-        std::min(kLeastRowBytes, element_count(dims) * bit_width(part->type.dtype) / 8))
+// Reads of `v`, through nodes that show it under another shape; nullopt when something else than programs and
+// concatenations reads it.
+std::optional<std::int64_t> view_reads(const Graph& g, Value* v) {
+  if (g.is_output(v)) return std::nullopt;
+  std::int64_t reads = 0;
+  for (const Value::Use& use : v->uses()) {
+    if (use.node->graph() != &g) return std::nullopt;
+    if (takes_views(*use.node)) {
+      ++reads;
       continue;
-    parts.insert(parts.end(), {static_cast<std::int64_t>(i), std::ssize(dims), view->first});
-    parts.insert(parts.end(), dims.begin(), dims.end());
-    parts.insert(parts.end(), view->strides.begin(), view->strides.end());
-    add_sources(n, *part->producer());
-    n.set_input(i, part->producer()->input(0));
+    }
+    if (use.index != 0 || use.node->outputs().size() != 1 ||
+        ops::shown_value(use.node->output(0)) == use.node->output(0))
+      return std::nullopt;
+    const auto further = view_reads(g, use.node->output(0));
+    if (!further) return std::nullopt;
+    reads += *further;
+  }
+  return reads;
+}
+
+/// A part of `base`.
+struct Source {
+  Value* base = nullptr;
+  InputPart part;
+};
+
+std::optional<Source> source_of(Value* v) {
+  const StridedView view = trace_view(v);
+  if (view.base != v) return Source{view.base, {view.dims, view.strides, view.offset}};
+  // Slices that step backwards.
+  const auto element = ops::element_view(*v);
+  if (!element) return std::nullopt;
+  return Source{v->producer()->input(0), {v->type.dims(), element->strides, element->first}};
+}
+
+/// Axes of the part that are longer than 1, neighbours that are walked as one merged.
+std::vector<std::pair<std::int64_t, std::int64_t>> walked_axes(const InputPart& p) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> axes;  // length, stride
+  for (std::size_t d = 0; d < p.dims.size(); ++d) {
+    if (p.dims[d] == 1) continue;
+    if (!axes.empty() && axes.back().second == p.strides[d] * p.dims[d])
+      axes.back() = {axes.back().first * p.dims[d], p.strides[d]};
+    else
+      axes.emplace_back(p.dims[d], p.strides[d]);
+  }
+  return axes;
+}
+
+bool is_worth_it(const Node& reader, const InputPart& p, DType dtype, std::int64_t reads) {
+  const auto axes = walked_axes(p);
+  if (axes.empty()) return true;
+  const std::int64_t all = element_count(p.dims) * bit_width(dtype) / 8;
+  const auto row = [&](std::size_t from_end) {
+    const auto& [length, stride] = axes[axes.size() - 1 - from_end];
+    return stride == 1 ? length * bit_width(dtype) / 8 : 0;
+  };
+  if (row(0) >= std::min(kLeastRowBytes, all)) return true;
+  if (reads > 1) return false;
+  // Copies transpose whatever comes. Programs turn tiles whose rows lie along the axis before the last.
+  return !is_program(reader) || row(0) > 0 || (axes.size() > 1 && row(1) >= kLeastRowBytes);
+}
+
+std::optional<Source> readable_part(const Graph& g, const Node& reader, Value* v) {
+  if (v->producer() == nullptr || v->producer()->graph() != &g || element_count(v->type.dims()) == 0)
+    return std::nullopt;
+  // What only shows another value costs nothing: the node behind it copies.
+  Value* copied = ops::shown_value(v);
+  if (copied->producer() == nullptr || copied->is_constant()) return std::nullopt;
+  const auto source = source_of(v);
+  if (!source || source->base == copied || source->base->type.format != ir::Format::ND ||
+      source->base->type.dtype != v->type.dtype)
+    return std::nullopt;
+  const auto reads = view_reads(g, copied);
+  if (!reads || !is_worth_it(reader, source->part, v->type.dtype, *reads)) return std::nullopt;
+  return source;
+}
+
+// The sources of all nodes between a value and what it is read from.
+void add_chain_sources(Node& reader, const Value* v, const Value* base) {
+  for (; v != base && v->producer() != nullptr; v = v->producer()->input(0))
+    add_sources(reader, *v->producer());
+}
+
+Node* as_internal_concat(Graph& g, Node& n) {
+  if (n.is_internal("Concat")) return &n;
+  Node* r = g.add_node("Concat", std::vector<Value*>(n.inputs().begin(), n.inputs().end()), 1, &n, "atc", 0);
+  r->name = n.name;
+  r->sources = n.sources;
+  const std::int64_t axis = n.attrs.get_int("axis", 1), rank = std::ssize(n.output(0)->type.dims());
+  r->attrs.set("axis", axis < 0 ? axis + rank : axis);
+  r->output(0)->type = n.output(0)->type;
+  replace_value(n.output(0), r->output(0));
+  g.erase(&n);
+  return r;
+}
+
+int read_parts_in_place(Graph& g, Node* n) {
+  int changes = 0;
+  std::map<std::size_t, InputPart> parts = ops::input_parts(*n);
+  for (std::size_t i = 0; i < n->inputs().size(); ++i) {
+    if (parts.contains(i)) continue;  // a part of a part keeps its copy
+    Value* v = n->input(i);
+    const auto source = readable_part(g, *n, v);
+    if (!source) continue;
+    if (!is_program(*n)) n = as_internal_concat(g, *n);
+    parts[i] = source->part;
+    add_chain_sources(*n, v, source->base);
+    n->set_input(i, source->base);
     ++changes;
   }
-  if (changes > 0) n.attrs.set("parts", parts);
+  if (changes > 0) ops::set_input_parts(*n, parts);
   return changes;
 }
 
 StatusOr<int> run(Graph& graph, PassContext&) {
   int changes = 0;
   for (Node* n : graph.node_list())
-    if (takes_views(*n)) changes += read_parts_in_place(graph, *n);
+    if (takes_views(*n)) changes += read_parts_in_place(graph, n);
   return changes;
 }
 
 }  // namespace
 
 Pass view_fusion_pass() {
-  return {"view-fusion", "", "vector programs read the parts of Slice and Split where they lie", run};
+  return {"view-fusion", "", "programs and concatenations read the parts that others show where they lie",
+          run};
 }
 
 }  // namespace atc::passes

@@ -4,15 +4,16 @@
 
 namespace atc::passes {
 
-/// Vector programs read the parts of a Slice or Split where they lie:
+/// Vector programs and concatenations read what Slice, Split, Transpose and their kin show of a tensor where
+/// it lies there:
 ///
-///   gates -> Split -> i, o, f, c -> atc::Fused(i, o, f, c)      =>      gates -> atc::Fused(gates x 4)
-///   {views}
+///     gates -> Split -> i, o, f, c -> atc.Fused(i, o, f, c)      =>     gates -> atc.Fused(gates x 4)
+///     {parts} x -> Reshape -> Transpose -> Slice -> t; Concat(s, t)      =>     atc.Concat(s, x) {parts}
 ///
 /// Runs when types and formats are settled. Does not fire where another node reads the part too, or it is an
 /// output of the graph (the copy would stay); where the program reduces (its axes are walked as one); where
-/// an operand of the program is in a blocked format; or where the part's rows are shorter than a burst pays
-/// for.
-Pass view_fusion_pass();
+/// an operand is in a blocked format; where several read a part whose rows are shorter than a burst pays
+/// for; and where a program would read single elements that lie apart along both of its tiles' axes.
+Pass view_fusion_pass();  ///< "view-fusion"; changes: operands that are read in place
 
 }  // namespace atc::passes

@@ -228,7 +228,7 @@ class ConvKernel final : public PreparedKernel {
                        (phase.start[0] + c.depth * phase.step[0]) * a.d +
                        (phase.start[1] + h * phase.step[1]) * a.h +
                        (phase.start[2] + w * phase.step[2]) * a.w,
-                   a.w * phase.step[2], a.lane};
+                   a.w * phase.step[2], a.lane, a.lanes_from(c.group * s.n1 + c.panel0 + p, width * 16)};
         }
         Buffer& ub = *block.ub[block.ub_turn];
         block.ub_turn ^= 1;

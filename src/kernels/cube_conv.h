@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -9,14 +10,20 @@ namespace atc::kernels {
 
 /// How an operand of a convolution's epilogue is addressed at output (n, c1, d, h, w, lane), in elements.
 /// `c0` lanes make a block of channels: 16, or 32 for 8-bit types, whose blocks are two panels of the cube.
+/// An operand that is not stored in blocks has c1 = 16 * lane and states how many channels it has.
 struct ConvAddress {
   std::int64_t offset = 0;
   std::int64_t n = 0, c1 = 0, d = 0, h = 0, w = 0, lane = 0;
   std::int64_t c0 = 16;
+  std::int64_t channels = 0;  ///< 0: whole blocks
 
   /// Where panel `p` of 16 channels starts.
   std::int64_t panel(std::int64_t p) const { return c0 == 32 ? p / 2 * c1 + p % 2 * 16 * lane : p * c1; }
   friend bool operator==(const ConvAddress&, const ConvAddress&) = default;
+  /// How many of the `lanes` channels from panel `p` on it has; 0 for all.
+  std::int64_t lanes_from(std::int64_t p, std::int64_t lanes) const {
+    return channels == 0 ? 0 : std::min(lanes, channels - p * 16);
+  }
 };
 
 /// Whether each channel of `panels` panels, batch item and position i * step (i < count, along D, H, W) has

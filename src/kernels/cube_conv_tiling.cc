@@ -35,7 +35,7 @@ void io_tiling(Archive& ar, ConvTiling& t) {
     });
   });
   io_list(ar, s.epilogue_operands, [](auto& a, ConvAddress& x) {
-    for (std::int64_t* v : {&x.offset, &x.n, &x.c1, &x.d, &x.h, &x.w, &x.lane, &x.c0}) a.io(*v);
+    for (std::int64_t* v : {&x.offset, &x.n, &x.c1, &x.d, &x.h, &x.w, &x.lane, &x.c0, &x.channels}) a.io(*v);
   });
   io_program(ar, s.epilogue);
   ar.io(t.tile.m);
@@ -199,6 +199,12 @@ bool has_wide_blocks(const ConvSpec& s) {
                      [](const ConvAddress& a) { return a.c0 == 32; });
 }
 
+// Blocks of 16 or 32 lanes, or as many channels as reach into the last of `panels`.
+bool legal_channels(const ConvAddress& a, std::int64_t panels) {
+  if (a.channels == 0) return a.c0 == 16 || a.c0 == 32;
+  return a.c0 == 16 && (panels - 1) * 16 < a.channels && a.channels <= panels * 16;
+}
+
 bool linear_over_plane(const ConvSpec& s) {
   if (s.phases.size() != 1 || s.phases[0].step[1] != 1 || s.phases[0].step[2] != 1) return false;
   for (const ConvAddress& a : s.epilogue_operands)
@@ -251,6 +257,7 @@ ConvTile ConvTiling::decode(std::int64_t number) const {
 StatusOr<TileProgram> conv_epilogue(const ConvTiling& t, const std::vector<Operand>& operands) {
   std::vector<Lanes> lanes;
   std::vector<DType> dtypes;
+  std::vector<bool> turned;
   for (std::size_t k = 0; k < t.spec.epilogue_operands.size(); ++k) {
     const ConvAddress& a = t.spec.epilogue_operands[k];
     // Pixels are rows of 16 lanes; a tile of one pixel is a plane of one pixel.
@@ -258,8 +265,11 @@ StatusOr<TileProgram> conv_epilogue(const ConvTiling& t, const std::vector<Opera
         t.spec.phases[0].count[1] * t.spec.phases[0].count[2] == 1 && t.spec.phases.size() == 1;
     lanes.push_back(lanes_of(a.w, a.lane, one_pixel ? 1 : 2, t.epilogue_lanes()));
     dtypes.push_back(operands[k + 2].dtype);
+    turned.push_back(
+        is_turned(a.w * t.spec.phases[0].step[2], a.lane, one_pixel ? 1 : 2, t.epilogue_lanes()));
   }
-  return TileProgram::create(t.spec.epilogue, std::move(lanes), std::move(dtypes), ReduceMode::None);
+  return TileProgram::create(t.spec.epilogue, std::move(lanes), std::move(dtypes), ReduceMode::None,
+                             std::move(turned));
 }
 
 Status unpack_conv(const Task& task, ConvTiling& t) {
@@ -280,7 +290,7 @@ Status unpack_conv(const Task& task, ConvTiling& t) {
   if (s.pad != 0 && (dtype != DType::I8 || s.pad < -128 || s.pad > 127))
     return bad_params(kName, "padding out of range");
   for (const ConvAddress& a : s.epilogue_operands)
-    if (a.c0 != 16 && a.c0 != 32) return bad_params(kName, "blocks of channels are 16 or 32");
+    if (!legal_channels(a, s.groups * s.n1)) return bad_params(kName, "blocks of channels are 16 or 32");
   if (t.pairs && !takes_pairs(s, t.tile.panels)) return bad_params(kName, "tiles of half pairs");
   if (t.tap_span > s.taps || (t.tap_span < s.taps && t.k_chunk != 1))
     return bad_params(kName, "taps out of range");

@@ -58,8 +58,10 @@ struct TileProgram::Chunk {
 };
 
 StatusOr<TileProgram> TileProgram::create(const VectorProgram& program, std::vector<Lanes> lanes,
-                                          std::vector<DType> dtypes, ReduceMode mode) {
+                                          std::vector<DType> dtypes, ReduceMode mode,
+                                          std::vector<bool> turned) {
   TileProgram out;
+  out.turned_ = std::move(turned);
   out.program_ = program;
   out.operand_lanes_ = std::move(lanes);
   out.dtypes_ = std::move(dtypes);
@@ -261,7 +263,8 @@ std::int64_t TileProgram::ub_bytes(std::int64_t rows, std::int64_t cols) const {
   std::int64_t bytes = 0;
   for (const Slot& s : slots_) bytes += round_up(lane_count(s.lanes, rows, cols) * s.bytes, 32);
   for (std::size_t k = 0; k < dtypes_.size(); ++k)
-    bytes += round_up(lane_count(operand_lanes_[k], rows, cols) * bit_width(dtypes_[k]) / 8, 32);
+    bytes += round_up(lane_count(operand_lanes_[k], rows, cols) * bit_width(dtypes_[k]) / 8, 32) *
+             (is_turned(k) ? 2 : 1);
   return 2 * bytes;
 }
 
@@ -271,9 +274,12 @@ TileProgram::Buffers::Buffers(const TileProgram& program, Core& core, std::int64
   for (Set& set : sets_) {
     for (const Slot& s : program.slots_)
       set.slots.push_back(&core.alloc(Memory::UB, lane_count(s.lanes, rows, cols) * s.bytes));
-    for (std::size_t k = 0; k < program.dtypes_.size(); ++k)
-      set.staging.push_back(&core.alloc(
-          Memory::UB, lane_count(program.operand_lanes_[k], rows, cols) * bit_width(program.dtypes_[k]) / 8));
+    for (std::size_t k = 0; k < program.dtypes_.size(); ++k) {
+      const std::int64_t bytes =
+          lane_count(program.operand_lanes_[k], rows, cols) * bit_width(program.dtypes_[k]) / 8;
+      set.staging.push_back(&core.alloc(Memory::UB, bytes));
+      set.turned.push_back(program.is_turned(k) ? &core.alloc(Memory::UB, bytes) : nullptr);
+    }
     for (const VecInstr& instr : program.program_.code) {
       if (instr.op != VecOp::Const) continue;
       const Register& r = program.registers_[static_cast<std::size_t>(instr.dst)];
@@ -351,6 +357,7 @@ struct Window {
   std::int64_t offset = 0;  // bytes
   std::int64_t rows = 1, cols = 1;
   std::int64_t row_stride = 0, col_stride = 1;  // elements
+  std::int64_t present = 1;                     // columns that exist, of `cols`
 };
 
 Window window_of(const TileAddress& a, Lanes lanes, std::int64_t row0, std::int64_t rows, std::int64_t col0,
@@ -367,12 +374,13 @@ Window window_of(const TileAddress& a, Lanes lanes, std::int64_t row0, std::int6
     w.cols = cols;
     offset += col0 * a.col_stride;
   }
+  w.present = a.cols == 0 ? w.cols : std::min(w.cols, a.cols);
   w.offset = offset * e;
   return w;
 }
 
 bool is_contiguous(const Window& w) {
-  return (w.cols == 1 || w.col_stride == 1) && (w.rows == 1 || w.row_stride == w.cols);
+  return w.present == w.cols && (w.cols == 1 || w.col_stride == 1) && (w.rows == 1 || w.row_stride == w.cols);
 }
 
 template <class F>
@@ -380,11 +388,16 @@ void for_bursts(const Window& w, std::int64_t e, F move) {
   if (is_contiguous(w)) {
     move(0, w.offset, Burst{1, w.rows * w.cols * e, 0, 0});
   } else if (w.cols == 1 || w.col_stride == 1) {
-    move(0, w.offset, Burst{w.rows, w.cols * e, w.row_stride * e, w.cols * e});
+    move(0, w.offset, Burst{w.rows, w.present * e, w.row_stride * e, w.cols * e});
   } else {
     for (std::int64_t r = 0; r < w.rows; ++r)
-      move(r * w.cols * e, w.offset + r * w.row_stride * e, Burst{w.cols, e, w.col_stride * e, e});
+      move(r * w.cols * e, w.offset + r * w.row_stride * e, Burst{w.present, e, w.col_stride * e, e});
   }
+}
+
+// The columns of a turned operand, one behind the other in UB.
+Burst column_burst(const Window& w, std::int64_t e) {
+  return {w.present, w.rows * e, w.col_stride * e, w.rows * e};
 }
 
 }  // namespace
@@ -408,9 +421,15 @@ void TileProgram::load(const VecInstr& instr, Core& core, Buffers::Set& set, con
   const Window w = window_of(chunk.at[k], reg.lanes, chunk.row0, chunk.rows, chunk.col0, chunk.cols, e);
   const bool direct = is_direct(dtypes_[k], reg.type);
   Buffer& target = direct ? slot : *set.staging[k];
-  for_bursts(w, e, [&](std::int64_t local, std::int64_t gm, const Burst& burst) {
-    core.copy_in(target, local, chunk.operands[k], gm, burst);
-  });
+  if (is_turned(k) && w.rows > 1) {
+    Buffer& columns = *set.turned[k];
+    core.copy_in(columns, 0, chunk.operands[k], w.offset, column_burst(w, e));
+    core.copy_ub(target, 0, columns, 0, static_cast<int>(e), w.rows, w.present, w.cols, 1, w.rows);
+  } else {
+    for_bursts(w, e, [&](std::int64_t local, std::int64_t gm, const Burst& burst) {
+      core.copy_in(target, local, chunk.operands[k], gm, burst);
+    });
+  }
   if (!direct) core.cast_in(slot, reg.type, target, dtypes_[k], w.rows * w.cols);
 }
 
@@ -426,6 +445,12 @@ void TileProgram::store(std::size_t index, Core& core, Buffers::Set& set, const 
   if (!is_direct(dtypes_[k], reg.type)) {
     core.cast_out(*set.staging[k], dtypes_[k], *from, reg.type, w.rows * w.cols);
     from = set.staging[k];
+  }
+  if (is_turned(k) && w.rows > 1) {
+    Buffer& columns = *set.turned[k];
+    core.copy_ub(columns, 0, *from, 0, static_cast<int>(e), w.present, w.rows, w.rows, 1, w.cols);
+    core.copy_out(chunk.operands[k], w.offset, columns, 0, column_burst(w, e));
+    return;
   }
   for_bursts(w, e, [&](std::int64_t local, std::int64_t gm, const Burst& burst) {
     core.copy_out(chunk.operands[k], gm, *from, local, burst);

@@ -14,20 +14,25 @@ enum class ReduceMode : std::uint8_t {
   Cols,  ///< down each column: one result a column
 };
 
-/// Where operand k of a tile lies: element offset and strides of rows and columns (0 broadcasts).
+/// Where operand k of a tile lies: element offset and strides of rows and columns (0 broadcasts). The operand
+/// may have fewer columns than the tile: others are not stored, and hold anything when loaded.
 struct TileAddress {
   std::int64_t offset = 0;
   std::int64_t row_stride = 0;
   std::int64_t col_stride = 0;
+  std::int64_t cols = 0;  ///< columns that exist; 0: all of the tile's
 };
 
 /// A vector program made ready for tiles of rows x cols: lanes of each register, UB slots by live range,
 /// and the passes that reductions need when a row (or column) is longer than UB holds. Immutable.
 class TileProgram {
  public:
-  /// `lanes[k]` and `dtypes[k]` describe operand k. E10041 when the program is not well formed.
+  /// `lanes[k]` and `dtypes[k]` describe operand k; `turned[k]`: its columns, not its rows, are stretches of
+  /// Global Memory (is_turned), so that tiles are transposed in UB. E10041 when the program is not well
+  /// formed.
   static StatusOr<TileProgram> create(const VectorProgram& program, std::vector<Lanes> lanes,
-                                      std::vector<DType> dtypes, ReduceMode mode);
+                                      std::vector<DType> dtypes, ReduceMode mode,
+                                      std::vector<bool> turned = {});
 
   /// UB bytes that tiles of at most rows x cols take (ping-pong sets included).
   std::int64_t ub_bytes(std::int64_t rows, std::int64_t cols) const;
@@ -45,6 +50,7 @@ class TileProgram {
     struct Set {
       std::vector<aicore::Buffer*> slots;
       std::vector<aicore::Buffer*> staging;  // one an operand whose storage differs from its register
+      std::vector<aicore::Buffer*> turned;   // columns of turned operands; null for others
     };
     std::vector<Set> sets_;
     std::size_t next_ = 0;
@@ -83,11 +89,13 @@ class TileProgram {
                          const Chunk& chunk) const;
   void load(const VecInstr& instr, aicore::Core& core, Buffers::Set& set, const Chunk& chunk) const;
   void store(std::size_t index, aicore::Core& core, Buffers::Set& set, const Chunk& chunk) const;
+  bool is_turned(std::size_t k) const { return k < turned_.size() && turned_[k]; }
   void alias_store(std::size_t index, aicore::Core& core, Buffers::Set& set, const Chunk& chunk) const;
 
   VectorProgram program_;
   std::vector<Lanes> operand_lanes_;
   std::vector<DType> dtypes_;
+  std::vector<bool> turned_;
   ReduceMode mode_ = ReduceMode::None;
   std::vector<Register> registers_;
   std::vector<Slot> slots_;
@@ -99,5 +107,12 @@ class TileProgram {
 
 /// Lanes of an operand with these strides in tiles of a rows x cols space.
 Lanes lanes_of(std::int64_t row_stride, std::int64_t col_stride, std::int64_t rows, std::int64_t cols);
+
+/// Whether an operand with these strides is better moved column by column: its rows are neighbours, its
+/// columns are not.
+inline bool is_turned(std::int64_t row_stride, std::int64_t col_stride, std::int64_t rows,
+                      std::int64_t cols) {
+  return rows > 1 && cols > 1 && row_stride == 1 && col_stride > 1;
+}
 
 }  // namespace atc::kernels

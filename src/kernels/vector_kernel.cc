@@ -4,6 +4,7 @@
 #include "atc/base/math.h"
 #include "kernels/in_place_rules.h"
 #include "kernels/kernel_list.h"
+#include "kernels/padded_vector.h"
 #include "kernels/program_params.h"
 #include "kernels/task_packing.h"
 #include "kernels/tile_program.h"
@@ -24,6 +25,7 @@ struct VectorTiling {
   struct Address {
     std::int64_t offset = 0, row_stride = 0, col_stride = 0;
     Dims outer_strides;
+    std::int64_t cols = 0;  // columns that exist; 0: all
   };
   std::vector<Address> address;  // one an operand
 
@@ -50,6 +52,7 @@ void io_tiling(Archive& ar, T& t) {
     a.io(x.row_stride);
     a.io(x.col_stride);
     a.io(x.outer_strides);
+    a.io(x.cols);
   });
 }
 
@@ -69,7 +72,7 @@ class VectorKernel final : public PreparedKernel {
       std::int64_t rest = t / col_tiles / row_tiles;
       for (std::size_t k = 0; k < at.size(); ++k) {
         const VectorTiling::Address& a = tiling_.address[k];
-        at[k] = {a.offset + row0 * a.row_stride + col0 * a.col_stride, a.row_stride, a.col_stride};
+        at[k] = {a.offset + row0 * a.row_stride + col0 * a.col_stride, a.row_stride, a.col_stride, a.cols};
       }
       for (std::size_t d = tiling_.outer.size(); d-- > 0;) {
         const std::int64_t i = rest % tiling_.outer[d];
@@ -94,11 +97,14 @@ class VectorKernel final : public PreparedKernel {
 StatusOr<TileProgram> tile_program_of(const VectorTiling& t, const std::vector<Operand>& operands) {
   std::vector<Lanes> lanes;
   std::vector<DType> dtypes;
+  std::vector<bool> turned;
   for (std::size_t k = 0; k < t.address.size(); ++k) {
     lanes.push_back(lanes_of(t.address[k].row_stride, t.address[k].col_stride, t.rows, t.cols));
     dtypes.push_back(operands[k].dtype);
+    turned.push_back(is_turned(t.address[k].row_stride, t.address[k].col_stride, t.rows, t.cols));
   }
-  return TileProgram::create(t.program, std::move(lanes), std::move(dtypes), static_cast<ReduceMode>(t.mode));
+  return TileProgram::create(t.program, std::move(lanes), std::move(dtypes), static_cast<ReduceMode>(t.mode),
+                             std::move(turned));
 }
 
 bool unit_or_product(std::int64_t inner_stride, std::int64_t inner_dim, std::int64_t outer_stride) {
@@ -144,6 +150,12 @@ Axis take(VectorSpace& s, std::size_t d) {
   return a;
 }
 
+bool turns(const VectorTiling& t) {
+  return std::ranges::any_of(t.address, [&](const VectorTiling::Address& a) {
+    return is_turned(a.row_stride, a.col_stride, t.rows, t.cols);
+  });
+}
+
 void choose_tiles(VectorTiling& t, const TileProgram& program, const soc::Chip& chip) {
   // Half of what is free is enough for full-rate bursts and leaves tiles for every core.
   const std::int64_t ub = chip.ub - 8 * 1024;
@@ -163,6 +175,8 @@ void choose_tiles(VectorTiling& t, const TileProgram& program, const soc::Chip& 
 
   // Large enough to amortise issue costs, small enough to stay in the host's caches.
   constexpr std::int64_t kTarget = 8192;
+  // Tiles that are turned need long columns too.
+  constexpr std::int64_t kTurnedCols = 128;
   if (mode == ReduceMode::Cols) {
     // Columns are cut, the reduced rows are chunked.
     t.tile_cols =
@@ -177,7 +191,7 @@ void choose_tiles(VectorTiling& t, const TileProgram& program, const soc::Chip& 
   }
   t.buffer_cols = largest(t.cols, [&](std::int64_t c) { return fits(1, c); });
   if (mode == ReduceMode::None) {
-    t.buffer_cols = std::min(t.buffer_cols, std::max(kTarget, std::int64_t{16}));
+    t.buffer_cols = std::min(t.buffer_cols, turns(t) ? kTurnedCols : kTarget);
     if (t.buffer_cols < t.cols) t.buffer_cols = std::max<std::int64_t>(16, t.buffer_cols / 16 * 16);
     t.buffer_cols = std::min(t.buffer_cols, t.cols);
     while (outer * t.rows * ceil_div(t.cols, t.buffer_cols) < cores && t.buffer_cols > 1024)
@@ -196,6 +210,13 @@ void choose_tiles(VectorTiling& t, const TileProgram& program, const soc::Chip& 
 
 StatusOr<Task> make_vector_task(const VectorProgram& program, const VectorSpace& space,
                                 std::vector<Operand> operands, const soc::Chip& chip) {
+  const std::vector<std::int64_t> present(operands.size(), 0);
+  return make_padded_vector_task(program, space, present, std::move(operands), chip);
+}
+
+StatusOr<Task> make_padded_vector_task(const VectorProgram& program, const VectorSpace& space,
+                                       const std::vector<std::int64_t>& present,
+                                       std::vector<Operand> operands, const soc::Chip& chip) {
   VectorTiling t;
   t.program = program;
   VectorSpace s = merged(space);
@@ -221,7 +242,7 @@ StatusOr<Task> make_vector_task(const VectorProgram& program, const VectorSpace&
   t.rows = rows.size;
   t.cols = cols.size;
   for (std::size_t k = 0; k < operands.size(); ++k)
-    t.address.push_back({s.offsets[k], rows.strides[k], cols.strides[k], s.strides[k]});
+    t.address.push_back({s.offsets[k], rows.strides[k], cols.strides[k], s.strides[k], present[k]});
   ATC_ASSIGN(TileProgram tile_program, tile_program_of(t, operands));
   choose_tiles(t, tile_program, chip);
 
@@ -251,8 +272,11 @@ PrepareResult prepare_vector_program(const Task& task, const soc::Chip&) {
   if ((t.mode == 1 && (t.tile_cols != t.cols || t.tile_rows > t.buffer_rows)) ||
       (t.mode == 2 && (t.tile_rows != t.rows || t.tile_cols > t.buffer_cols)))
     return bad_params(kName, "the reduced axis is cut into tiles");
-  for (const VectorTiling::Address& a : t.address)
+  for (const VectorTiling::Address& a : t.address) {
     if (a.outer_strides.size() != t.outer.size()) return bad_params(kName, "stride count");
+    if (a.cols < 0 || a.cols > t.cols || (a.cols > 0 && t.tile_cols < t.cols))
+      return bad_params(kName, "columns out of range");
+  }
   ATC_TRY(check_blocks(task, *total));
   ATC_ASSIGN(TileProgram program, tile_program_of(t, task.operands));
   return std::unique_ptr<PreparedKernel>(new VectorKernel(std::move(t), std::move(program)));

@@ -36,7 +36,7 @@ void io_tiling(Archive& ar, WindowTiling& t) {
   for (std::int64_t& n : t.part) ar.io(n);
   ar.io(t.epilogue_rows);
   io_list(ar, s.epilogue_operands, [](auto& a, ConvAddress& x) {
-    for (std::int64_t* v : {&x.offset, &x.n, &x.c1, &x.d, &x.h, &x.w, &x.lane, &x.c0}) a.io(*v);
+    for (std::int64_t* v : {&x.offset, &x.n, &x.c1, &x.d, &x.h, &x.w, &x.lane, &x.c0, &x.channels}) a.io(*v);
   });
   io_program(ar, s.epilogue);
 }
@@ -173,7 +173,7 @@ class WindowKernel final : public PreparedKernel {
         const ConvAddress& a = s.epilogue_operands[k];
         block.at[k] = {a.offset + place.batch * a.n + a.panel(place.plane + p) + (place.first[0] + d) * a.d +
                            (place.first[1] + h) * a.h + (place.first[2] + w) * a.w,
-                       a.w, a.lane};
+                       a.w, a.lane, a.lanes_from(place.plane + p, 16)};
       }
     };
     if (plain_store_ >= 0 && linear == total) {

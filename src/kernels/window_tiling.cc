@@ -171,12 +171,15 @@ StatusOr<TileProgram> window_epilogue(const WindowSpec& spec, const std::vector<
   const std::size_t base = t.epilogue_base();
   std::vector<Lanes> lanes;
   std::vector<DType> dtypes;
+  std::vector<bool> turned;
   for (std::size_t k = 0; k < spec.epilogue_operands.size(); ++k) {
     const ConvAddress& a = spec.epilogue_operands[k];
     lanes.push_back(lanes_of(a.w, a.lane, 2, 16));
     dtypes.push_back(operands[base + k].dtype);
+    turned.push_back(is_turned(a.w, a.lane, 2, 16));
   }
-  return TileProgram::create(spec.epilogue, std::move(lanes), std::move(dtypes), ReduceMode::None);
+  return TileProgram::create(spec.epilogue, std::move(lanes), std::move(dtypes), ReduceMode::None,
+                             std::move(turned));
 }
 
 Status check_window(const WindowTiling& t, const std::vector<Operand>& operands) {
@@ -255,9 +258,15 @@ Status check_window(const WindowTiling& t, const std::vector<Operand>& operands)
     if (a.c0 != 16 && a.c0 != 32) return bad_params(kName, "blocks of channels are 16 or 32");
     // Of blocks of 32 lanes the last may be half used.
     const std::int64_t lanes = a.c0 == 32 && s.c1 > 1 ? 32 : 16;
-    if (!within(o, bytes_of(o.dtype), a.offset,
-                Dims{s.batch, ceil_div(s.c1, a.c0 / 16), d.out, h.out, w.out, lanes},
-                Dims{a.n, a.c1, a.d, a.h, a.w, a.lane}))
+    const bool in_blocks = a.channels == 0;
+    if (!in_blocks && (a.c0 != 16 || a.channels <= (s.c1 - 1) * 16 || a.channels > s.c1 * 16 ||
+                       checked_mul(a.lane, 16) != a.c1))
+      return bad_params(kName, "channels out of range");
+    const Dims dims = in_blocks ? Dims{s.batch, ceil_div(s.c1, a.c0 / 16), d.out, h.out, w.out, lanes}
+                                : Dims{s.batch, a.channels, d.out, h.out, w.out};
+    const Dims strides =
+        in_blocks ? Dims{a.n, a.c1, a.d, a.h, a.w, a.lane} : Dims{a.n, a.lane, a.d, a.h, a.w};
+    if (!within(o, bytes_of(o.dtype), a.offset, dims, strides))
       return bad_params(kName,
                         "the program's operand " + std::to_string(k) + " is smaller than its addresses");
   }

@@ -12,7 +12,7 @@
 namespace atc::om {
 namespace {
 
-constexpr std::uint32_t kPlanVersion = 2;
+constexpr std::uint32_t kPlanVersion = 3;
 constexpr char kMessageVersion[] = "1.0";
 
 // TaskDef.type.

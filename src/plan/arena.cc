@@ -64,12 +64,12 @@ Arrangement arrange(const OrderProblem& problem, std::vector<int> order) {
 
 class ArenaPlanner {
  public:
-  ArenaPlanner(Plan& plan, const std::vector<int>& root, const MemoryOptions& options)
-      : plan_(plan), root_(root), options_(options) {}
+  ArenaPlanner(Plan& plan, const std::vector<Shown>& shown, const MemoryOptions& options)
+      : plan_(plan), shown_(shown), options_(options) {}
 
   void run() {
     find_apart();
-    memory_ = task_memory(plan_, root_, apart_);
+    memory_ = task_memory(plan_, shown_, apart_);
     record_.peak = place_apart();
     const ChosenOrder chosen = options_.reuse ? choose_order(memory_.problem) : model_order();
     Arrangement best = arrange(memory_.problem, chosen.order);
@@ -86,16 +86,19 @@ class ArenaPlanner {
     reorder(best.order);
     for (std::size_t t = 0; t < plan_.tensors.size(); ++t) {
       PlanTensor& tensor = plan_.tensors[t];
-      const PlanTensor& shown = plan_.tensors[at(root_[t])];
-      tensor.space = shown.space;
-      tensor.index = shown.index;
-      tensor.offset = shown.offset;
+      if (shown_[t].root == static_cast<int>(t)) continue;
+      const PlanTensor& root = plan_.tensors[at(shown_[t].root)];
+      tensor.space = root.space;
+      tensor.index = root.index;
+      tensor.offset = root.offset + shown_[t].offset;
     }
     plan_.arena_bytes = record_.peak;
     plan_.memory = std::move(record_);
   }
 
  private:
+  std::size_t root_of(int tensor) const { return at(shown_[at(tensor)].root); }
+
   bool is_called(const PlanTask& task, const std::string& name) const {
     const auto type = options_.types.find(task.name);
     return task.name == name || task.op_type == name ||
@@ -112,8 +115,8 @@ class ArenaPlanner {
         if (!is_called(task, name)) continue;
         known = true;
         for (const kernels::Operand& o : task.kernel.operands)
-          if (o.output) apart_[at(root_[at(o.tensor)])] = true;
-        for (const int t : task.outputs) apart_[at(root_[at(t)])] = true;
+          if (o.output) apart_[root_of(o.tensor)] = true;
+        for (const int t : task.outputs) apart_[root_of(t)] = true;
       }
       if (!known) record_.unknown.push_back(name);
     }
@@ -130,7 +133,7 @@ class ArenaPlanner {
   std::int64_t place_apart() {
     std::vector<bool> used(plan_.tensors.size(), false);
     for (const PlanTask& task : plan_.tasks)
-      for_tensors(task, [&](int tensor) { used[at(root_[at(tensor)])] = true; });
+      for_tensors(task, [&](int tensor) { used[root_of(tensor)] = true; });
     std::int64_t end = 0;
     for (std::size_t t = 0; t < plan_.tensors.size(); ++t) {
       if (!used[t] || !apart_[t] || plan_.tensors[t].space != Space::Arena) continue;
@@ -153,7 +156,7 @@ class ArenaPlanner {
     std::vector<int> first(plan_.tensors.size(), -1), last(first);
     for (std::size_t i = 0; i < best.order.size(); ++i)
       for_tensors(plan_.tasks[at(best.order[i])], [&](int tensor) {
-        const std::size_t t = at(root_[at(tensor)]);
+        const std::size_t t = root_of(tensor);
         if (first[t] < 0) first[t] = static_cast<int>(i);
         last[t] = static_cast<int>(i);
       });
@@ -207,7 +210,7 @@ class ArenaPlanner {
   }
 
   Plan& plan_;
-  const std::vector<int>& root_;
+  const std::vector<Shown>& shown_;
   const MemoryOptions& options_;
   std::vector<bool> apart_;  // [tensor]: shares its memory with none
   TaskMemory memory_;
@@ -216,8 +219,8 @@ class ArenaPlanner {
 
 }  // namespace
 
-void plan_arena(Plan& plan, const std::vector<int>& root, const MemoryOptions& options) {
-  ArenaPlanner(plan, root, options).run();
+void plan_arena(Plan& plan, const std::vector<Shown>& shown, const MemoryOptions& options) {
+  ArenaPlanner(plan, shown, options).run();
 }
 
 }  // namespace atc::plan

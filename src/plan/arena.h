@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "plan/plan.h"
+#include "plan/task_memory.h"
 
 namespace atc::plan {
 
@@ -20,8 +21,8 @@ struct MemoryOptions {
 };
 
 /// Puts the plan's tasks in the order that needs least memory, gives the tensors of the arena their offsets
-/// and sets arena_bytes and `memory`. `root[t]` is the tensor whose bytes tensor t shows, itself where it
-/// shows none; views go where their root is. Deterministic.
-void plan_arena(Plan& plan, const std::vector<int>& root, const MemoryOptions& options);
+/// and sets arena_bytes and `memory`. Views go where the
+/// tensors lie whose bytes they show. Deterministic.
+void plan_arena(Plan& plan, const std::vector<Shown>& shown, const MemoryOptions& options);
 
 }  // namespace atc::plan

@@ -8,6 +8,7 @@
 #include "atc/ir/text.h"
 #include "kernels/strided_copy.h"
 #include "ops/body.h"
+#include "ops/in_place.h"
 #include "ops/lower.h"
 #include "passes/extract.h"
 
@@ -48,11 +49,12 @@ class Builder final : public ops::LowerContext {
       plan.inputs.push_back({v->name(), t});
     }
     for (const Value* v : graph_.outputs()) plan.outputs.push_back({v->name(), -1});
+    find_parts();
     for (const auto& n : graph_.nodes()) ATC_TRY(lower(*n));
     for (std::size_t i = 0; i < graph_.outputs().size(); ++i) ATC_TRY(finish_output(i));
-    std::vector<int> roots(plan.tensors.size());
-    for (std::size_t t = 0; t < roots.size(); ++t) roots[t] = root(static_cast<int>(t));
-    plan_arena(plan, roots, memory);
+    std::vector<Shown> shown(plan.tensors.size());
+    for (std::size_t t = 0; t < shown.size(); ++t) shown[t] = shown_by(static_cast<int>(t));
+    plan_arena(plan, shown, memory);
     plan.info["arena_lower_bound"] = std::to_string(plan.memory.bound);
     return std::move(out_);
   }
@@ -62,7 +64,9 @@ class Builder final : public ops::LowerContext {
 
   Operand read(const Value* v) override {
     auto it = tensor_of_.find(v);
-    const int t = it != tensor_of_.end() ? it->second : add_weight(v->name(), v->constant(), v);
+    const int t = it != tensor_of_.end() ? it->second
+                  : part_of_.contains(v) ? add_output_tensor(v)
+                                         : add_weight(v->name(), v->constant(), v);
     return operand(t, v, false);
   }
 
@@ -88,9 +92,11 @@ class Builder final : public ops::LowerContext {
 
   void alias(const Value* out, const Value* of) override {
     const Operand source = read(of);
-    PlanTensor& t = out_.plan.tensors[index(root(source.tensor))];
+    const Shown shown = shown_by(source.tensor);
+    PlanTensor& t = out_.plan.tensors[index(shown.root)];
     const int output = output_number(out);
-    if (output >= 0 && t.space != Space::Arena) {
+    const bool whole = shown.offset == 0 && t.bytes == source.bytes;
+    if (part_of_.contains(out) || (output >= 0 && (t.space != Space::Arena || !whole))) {
       copy_whole(source, write(out));
       return;
     }
@@ -112,7 +118,13 @@ class Builder final : public ops::LowerContext {
   }
 
  private:
-  static std::size_t index(int i) { return static_cast<std::size_t>(i); }
+  /// A value that lies in another one, `offset` bytes from its start.
+  struct Part {
+    const Value* whole = nullptr;
+    std::int64_t offset = 0;
+  };
+
+  static std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
   static bool is_static(const Value* v) { return v == nullptr || v->type.is_static(); }
 
   int output_number(const Value* v) const {
@@ -156,15 +168,49 @@ class Builder final : public ops::LowerContext {
     seen.bytes = storage_bytes(v);
     out_.plan.tensors.push_back(std::move(seen));
     const int id = static_cast<int>(out_.plan.tensors.size()) - 1;
-    view_of_[id] = root(t);
+    view_of_[id] = shown_by(t);
     return id;
   }
-  int root(int t) const {
+  Shown shown_by(int t) const {
     auto it = view_of_.find(t);
-    return it == view_of_.end() ? t : it->second;
+    return it == view_of_.end() ? Shown{t, 0} : it->second;
+  }
+  int root(int t) const { return shown_by(t).root; }
+
+  // What in-place parts of Concat, Split and Slice are parts of.
+  void find_parts() {
+    for (const auto& n : graph_.nodes()) {
+      const Dims in_place = ops::in_place(*n);
+      if (in_place.empty()) continue;
+      const auto offsets = ops::part_offsets(*n);
+      ATC_CHECK(offsets.has_value(), n->label() + " has parts that are not stretches of the whole");
+      const bool joins = ops::is_concat(*n);
+      for (const std::int64_t i : in_place) {
+        const Value* v = joins ? ops::shown_value(n->input(index(i))) : n->output(index(i));
+        part_of_[v] = {joins ? n->output(0) : n->input(0), offsets->at(index(i))};
+      }
+    }
+  }
+
+  // Tensor of a part of another value, which gets its own first.
+  int add_part(const Value* v, const Part& part) {
+    auto it = tensor_of_.find(part.whole);
+    const int whole = it != tensor_of_.end() ? it->second : add_output_tensor(part.whole);
+    const Shown shown = shown_by(whole);
+    PlanTensor t = out_.plan.tensors[index(whole)];
+    t.name = v->name();
+    t.dtype = v->type.dtype;
+    t.format = v->type.format;
+    t.shape = v->type.dims();
+    t.bytes = storage_bytes(v);
+    out_.plan.tensors.push_back(std::move(t));
+    const int id = static_cast<int>(out_.plan.tensors.size()) - 1;
+    view_of_[id] = {shown.root, shown.offset + part.offset};
+    return tensor_of_[v] = id;
   }
 
   int add_output_tensor(const Value* v) {
+    if (auto part = part_of_.find(v); part != part_of_.end()) return add_part(v, part->second);
     const int number = output_number(v);
     const int t = add_tensor(v, number >= 0 ? Space::Output : Space::Arena);
     out_.plan.tensors[index(t)].index = std::max(number, 0);
@@ -352,7 +398,8 @@ class Builder final : public ops::LowerContext {
   const Node* node_ = nullptr;
   BuiltPlan out_;
   std::map<const Value*, int> tensor_of_;
-  std::map<int, int> view_of_;  // a view's tensor -> the one it shows
+  std::map<int, Shown> view_of_;  // a view's tensor -> what it shows
+  std::map<const Value*, Part> part_of_;
 };
 
 }  // namespace

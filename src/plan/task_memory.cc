@@ -74,8 +74,8 @@ class LastAccess {
 
 class Reader {
  public:
-  Reader(const Plan& plan, const std::vector<int>& root, const std::vector<bool>& apart)
-      : plan_(plan), root_(root), buffer_(plan.tensors.size(), -1), last_(plan.tensors.size()) {
+  Reader(const Plan& plan, const std::vector<Shown>& shown, const std::vector<bool>& apart)
+      : plan_(plan), shown_(shown), buffer_(plan.tensors.size(), -1), last_(plan.tensors.size()) {
     out_.problem.tasks.resize(plan.tasks.size());
     count_writers();
     for (std::size_t t = 0; t < plan.tasks.size(); ++t) {
@@ -108,10 +108,12 @@ class Reader {
   std::vector<Access> accesses(const PlanTask& task) const {
     std::vector<Access> out;
     const auto add = [&](int tensor, std::int64_t begin, std::int64_t bytes, bool writes) {
-      const Space space = plan_.tensors[at(root_[at(tensor)])].space;
+      const Shown& shown = shown_[at(tensor)];
+      const Space space = plan_.tensors[at(shown.root)].space;
       if (space == Space::Input || space == Space::Weight) return;
       if (space == Space::Held) bytes = 1;
-      if (bytes > 0) out.push_back({root_[at(tensor)], begin, begin + bytes, writes});
+      begin += shown.offset;
+      if (bytes > 0) out.push_back({shown.root, begin, begin + bytes, writes});
     };
     for (const kernels::Operand& o : task.kernel.operands) add(o.tensor, o.offset, o.bytes, o.output);
     for (const int t : task.inputs) add(t, 0, plan_.tensors[at(t)].bytes, false);
@@ -147,7 +149,8 @@ class Reader {
     out_.problem.tasks[at(task)].buffers.push_back(buffer);
   }
 
-  int buffer_of(const kernels::Operand& o) const { return buffer_[at(root_[at(o.tensor)])]; }
+  int buffer_of(const kernels::Operand& o) const { return buffer_[at(shown_[at(o.tensor)].root)]; }
+  std::int64_t offset_of(const kernels::Operand& o) const { return o.offset + shown_[at(o.tensor)].offset; }
 
   // Every pair of operands in the two buffers has to allow it.
   void find_in_place(std::size_t t) {
@@ -163,7 +166,7 @@ class Reader {
         if (from < 0 || from == to || size(from) != size(to)) continue;
         const auto [known, is_new] = pairs.emplace(std::pair(from, to), true);
         if (!known->second) continue;
-        known->second = !operands[i].output && operands[i].offset == operands[o].offset &&
+        known->second = !operands[i].output && offset_of(operands[i]) == offset_of(operands[o]) &&
                         kernels::may_share(task.kernel, i, o);
       }
     }
@@ -174,7 +177,7 @@ class Reader {
   std::int64_t size(int buffer) const { return out_.problem.buffers[at(buffer)].bytes; }
 
   const Plan& plan_;
-  const std::vector<int>& root_;
+  const std::vector<Shown>& shown_;
   std::vector<int> buffer_;       // [tensor]
   std::vector<int> writers_;      // [tensor]
   std::vector<LastAccess> last_;  // [tensor]
@@ -185,8 +188,8 @@ class Reader {
 
 std::int64_t arena_bytes(const PlanTensor& tensor) { return round_up(tensor.bytes, kArenaAlignment); }
 
-TaskMemory task_memory(const Plan& plan, const std::vector<int>& root, const std::vector<bool>& apart) {
-  return Reader(plan, root, apart).take();
+TaskMemory task_memory(const Plan& plan, const std::vector<Shown>& shown, const std::vector<bool>& apart) {
+  return Reader(plan, shown, apart).take();
 }
 
 }  // namespace atc::plan

@@ -16,11 +16,16 @@ struct TaskMemory {
 /// Bytes that a tensor takes in the arena: whole cache lines.
 std::int64_t arena_bytes(const PlanTensor& tensor);
 
+/// The bytes that a tensor shows: those of tensor `root`, which shows its own, from `offset` on.
+struct Shown {
+  int root = -1;
+  std::int64_t offset = 0;
+};
+
 /// A task is before another when it writes bytes that the other reads or writes, or reads bytes that the
 /// other writes, in the arena, an output or among the runtime's own tensors. AI CPU tasks and regions read
-/// and write their tensors as a whole, and update nothing in place. `root[t]` is the tensor whose bytes
-/// tensor t shows (itself, where it shows none); tensors with `apart[t]` take part in the order but are no
-/// buffers.
-TaskMemory task_memory(const Plan& plan, const std::vector<int>& root, const std::vector<bool>& apart);
+/// and write their tensors as a whole, and update nothing in place. Tensors with `apart[t]` take part in the
+/// order but are no buffers.
+TaskMemory task_memory(const Plan& plan, const std::vector<Shown>& shown, const std::vector<bool>& apart);
 
 }  // namespace atc::plan

@@ -26,6 +26,7 @@ struct Problem {
   Tensor x, w, bias;
   DType dtype;
   int result;
+  bool in_rows = false;  ///< bias and result are row-major [C] and [N][C][D][H][W], not in blocks
 };
 
 std::size_t at5(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d, std::int64_t e,
@@ -34,9 +35,10 @@ std::size_t at5(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d, 
 }
 
 // x [N][C][D][H][W], w [G*cout][cin][KD][KH][KW] (for transposed ones the tap of the scatter form).
-Problem make_problem(const Geometry& g, DType dtype, std::uint32_t seed) {
+Problem make_problem(const Geometry& g, DType dtype, std::uint32_t seed, bool in_rows = false) {
   std::mt19937 rng(seed);
   Problem p;
+  p.in_rows = in_rows;
   p.g = g;
   p.dtype = dtype;
   const std::int64_t c = g.groups * g.cin, oc = g.groups * g.cout;
@@ -49,7 +51,7 @@ Problem make_problem(const Geometry& g, DType dtype, std::uint32_t seed) {
   }
   p.x = random_tensor(dtype, {g.batch, c, g.in[0], g.in[1], g.in[2]}, rng, 1.0);
   p.w = random_tensor(dtype, {oc, g.cin, g.kernel[0], g.kernel[1], g.kernel[2]}, rng, 1.0);
-  p.bias = random_tensor(DType::F32, {oc1 * 16}, rng, 1.0);
+  p.bias = random_tensor(DType::F32, {in_rows ? oc : oc1 * 16}, rng, 1.0);
 
   const auto xv = to_doubles(p.x), wv = to_doubles(p.w);
   const std::int64_t plane = g.in[0] * g.in[1] * g.in[2];
@@ -120,6 +122,10 @@ Problem make_problem(const Geometry& g, DType dtype, std::uint32_t seed) {
   s.epilogue_operands = {
       {0, 0, 16, 0, 0, 0, 1},
       {0, oc1 * out_plane * 16, out_plane * 16, p.out[1] * p.out[2] * 16, p.out[2] * 16, 16, 1}};
+  if (in_rows)
+    s.epilogue_operands = {
+        {0, 0, 16, 0, 0, 0, 1, 16, oc},
+        {0, oc * out_plane, 16 * out_plane, p.out[1] * p.out[2], p.out[2], 1, out_plane, 16, oc}};
   VectorProgram& e = s.epilogue;
   const int acc = e.emit(VecOp::Acc, RegType::F32);
   e.store(1, RegType::F32,
@@ -130,7 +136,8 @@ Problem make_problem(const Geometry& g, DType dtype, std::uint32_t seed) {
       p.memory.operand(
           p.memory.add(from_doubles(dtype, {static_cast<std::int64_t>(packed_w.size())}, packed_w)), dtype),
       p.memory.operand(p.memory.add(p.bias), DType::F32)};
-  p.result = p.memory.add(byte_size(dtype, static_cast<std::size_t>(g.batch * oc1 * out_plane * 16)));
+  p.result = p.memory.add(
+      byte_size(dtype, static_cast<std::size_t>(g.batch * (in_rows ? oc : oc1 * 16) * out_plane)));
   p.operands.push_back(p.memory.operand(p.result, dtype, true));
   return p;
 }
@@ -178,8 +185,9 @@ void expect_right(const Problem& p, const Memory& memory) {
         const std::array<std::int64_t, 3> pos = {i / (p.out[1] * p.out[2]), i / p.out[2] % p.out[1],
                                                  i % p.out[2]};
         const double want = std::max(0.0, reference(p, x, w, n, o, pos) + bias[static_cast<std::size_t>(o)]);
-        ASSERT_NEAR(got[static_cast<std::size_t>(((n * oc1 + o / 16) * plane + i) * 16 + o % 16)], want,
-                    tolerance * (std::abs(want) + std::sqrt(k)))
+        const std::int64_t at =
+            p.in_rows ? (n * oc + o) * plane + i : ((n * oc1 + o / 16) * plane + i) * 16 + o % 16;
+        ASSERT_NEAR(got[static_cast<std::size_t>(at)], want, tolerance * (std::abs(want) + std::sqrt(k)))
             << n << "," << o << "," << i;
       }
 }
@@ -214,6 +222,39 @@ TEST(CubeConv, AllGeometries) {
         Memory none = literal;
         EXPECT_EQ(run_task(*task, chip(soc), none, aicore::Values::None, true).cycles(), exact.cycles());
       }
+}
+
+// The epilogue turns its tiles where operands are not in blocks; the last panel has fewer channels.
+TEST(CubeConv, RowMajorEpilogueOperands) {
+  std::uint32_t seed = 300;
+  for (const char* soc : {"Ascend910B3", "Ascend310P3"})
+    for (const Geometry& g : kGeometries)
+      for (DType dtype : {DType::F32, DType::F16}) {
+        Problem p = make_problem(g, dtype, seed++, true);
+        const auto task = make_conv_task(p.spec, p.operands, chip(soc));
+        ASSERT_TRUE(task.ok()) << task.status().to_string();
+        Memory literal = p.memory;
+        ASSERT_TRUE(run_task(*task, chip(soc), p.memory, aicore::Values::Fast).status.ok());
+        expect_right(p, p.memory);
+        if (::testing::Test::HasFatalFailure()) return;
+        const auto exact = run_task(*task, chip(soc), literal, aicore::Values::Literal, true);
+        expect_right(p, literal);
+        Memory none = literal;
+        EXPECT_EQ(run_task(*task, chip(soc), none, aicore::Values::None, true).cycles(), exact.cycles());
+      }
+}
+
+TEST(CubeConv, RefusesChannelsThatDoNotFitThePanels) {
+  Problem p = make_problem(kGeometries[0], DType::F16, 9, true);
+  auto task = make_conv_task(p.spec, p.operands, chip());
+  ASSERT_TRUE(task.ok());
+  EXPECT_TRUE(prepare_cube_conv(*task, chip()).ok());
+  for (const std::int64_t channels : {16, 33}) {  // of 20, in two panels
+    p.spec.epilogue_operands[1].channels = channels;
+    task = make_conv_task(p.spec, p.operands, chip());
+    ASSERT_TRUE(task.ok());
+    EXPECT_EQ(prepare_cube_conv(*task, chip()).status().diagnostic().code, "E10041") << channels;
+  }
 }
 
 // What L1 cannot hold whole is cut into parts of rows, and into fewer taps at a time.

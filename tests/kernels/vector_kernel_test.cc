@@ -150,6 +150,37 @@ TEST(VectorKernel, ReducesWhatOnlyMovesAlongTheAxis) {
   }
 }
 
+// Operands whose columns are stretches of memory are turned in UB: y[c][r] = x[r][c] + z[c][r], and its
+// transpose again.
+TEST(VectorKernel, TransposedOperands) {
+  std::mt19937 rng(5);
+  for (const DType dtype : {DType::F32, DType::F16})
+    for (const auto& [rows, cols] :
+         {std::pair{85, 400}, std::pair{3, 5000}, std::pair{700, 2}, std::pair{1, 40}}) {
+      Case c;
+      c.space.dims = {rows, cols};
+      const Tensor x = random_tensor(dtype, {cols, rows}, rng), z = random_tensor(dtype, {rows, cols}, rng);
+      const int ix = c.input(x, {1, rows}), iz = c.input(z, {cols, 1});
+      const std::size_t count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols);
+      const int sum = c.output(dtype, count, {cols, 1}), turned = c.output(dtype, count, {1, rows});
+      VectorProgram& p = c.program;
+      const int s = p.emit(VecOp::Add, RegType::F32, p.load(ix, RegType::F32), p.load(iz, RegType::F32));
+      p.store(sum, RegType::F32, s);
+      p.store(turned, RegType::F32, s);
+      EXPECT_EQ(check_modes(prepare_vector_program, c.task(chip()), chip(), c.memory), "")
+          << rows << "x" << cols;
+      const auto xs = to_doubles(x), zs = to_doubles(z);
+      const auto got = floats(c.memory, sum, dtype), back = floats(c.memory, turned, dtype);
+      for (int r = 0; r < rows; ++r)
+        for (int k = 0; k < cols; ++k) {
+          const std::size_t at = static_cast<std::size_t>(r * cols + k),
+                            to = static_cast<std::size_t>(k * rows + r);
+          ASSERT_NEAR(got[at], xs[to] + zs[at], dtype == DType::F32 ? 1e-6 : 4e-3) << r << "," << k;
+          ASSERT_EQ(back[to], got[at]) << r << "," << k;
+        }
+    }
+}
+
 TEST(VectorKernel, ReducedStoreAndScalarOperands) {
   std::mt19937 rng(3);
   Case c;

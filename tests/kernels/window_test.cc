@@ -20,6 +20,7 @@ struct Case {
   DType in = DType::F32, weights = DType::F32, out = DType::F32;
   Tail tail = Tail::None;
   std::string_view soc = "Ascend910B3";
+  std::int64_t channels = 0;  ///< residual and result are row-major with this many channels; 0: in blocks
 };
 
 struct Problem {
@@ -77,10 +78,35 @@ std::vector<double> naive(const WindowSpec& s, const std::vector<float>& x, cons
   return y;
 }
 
-/// Addresses of a whole NC1HWC0 output tensor.
-ConvAddress whole(const WindowSpec& s) {
+/// Addresses of a whole output tensor in NC1HWC0, or row-major with this many channels.
+ConvAddress whole(const WindowSpec& s, std::int64_t channels) {
+  if (channels > 0) {
+    const std::int64_t plane = pixels_out(s), h = s.axis[2].out;
+    return {0, channels * plane, 16 * plane, h * s.axis[1].out, h, 1, plane, 16, channels};
+  }
   const std::int64_t h = s.axis[2].out * 16, d = h * s.axis[1].out, c1 = d * s.axis[0].out;
   return {0, c1 * s.c1, c1, d, h, 16, 1};
+}
+
+/// Calls f(place in blocks, place in rows) for each element that a row-major tensor of `channels` has.
+template <class F>
+void for_places(const WindowSpec& s, std::int64_t channels, F f) {
+  const std::int64_t plane = pixels_out(s);
+  for (std::int64_t n = 0; n < s.batch; ++n)
+    for (std::int64_t c = 0; c < channels; ++c)
+      for (std::int64_t i = 0; i < plane; ++i)
+        f(static_cast<std::size_t>(((n * s.c1 + c / 16) * plane + i) * 16 + c % 16),
+          static_cast<std::size_t>((n * channels + c) * plane + i));
+}
+std::vector<float> in_blocks(const WindowSpec& s, const std::vector<float>& rows, std::int64_t channels) {
+  std::vector<float> out(static_cast<std::size_t>(s.batch * s.c1 * pixels_out(s) * 16));
+  for_places(s, channels, [&](std::size_t b, std::size_t r) { out[b] = rows[r]; });
+  return out;
+}
+std::vector<float> in_rows(const WindowSpec& s, const std::vector<float>& blocks, std::int64_t channels) {
+  std::vector<float> out(static_cast<std::size_t>(s.batch * channels * pixels_out(s)));
+  for_places(s, channels, [&](std::size_t b, std::size_t r) { out[r] = blocks[b]; });
+  return out;
 }
 
 Problem make_problem(const Case& c, std::mt19937& rng) {
@@ -113,8 +139,9 @@ Problem make_problem(const Case& c, std::mt19937& rng) {
     const int shifted = program.emit(VecOp::Add, RegType::F32, scaled, program.load(1, RegType::F32));
     value = program.emit(VecOp::Relu, RegType::F32, shifted);
   } else if (c.tail == Tail::Residual) {
-    rest = add(c.in, outputs);
-    s.epilogue_operands = {whole(s)};
+    rest = add(c.in, c.channels > 0 ? s.batch * c.channels * pixels_out(s) : outputs);
+    if (c.channels > 0) rest = in_blocks(s, rest, c.channels);
+    s.epilogue_operands = {whole(s, c.channels)};
     value = program.emit(VecOp::Add, RegType::F32, value, program.load(0, RegType::F32));
   }
   for (std::size_t i = 0; i < y.size(); ++i) {
@@ -127,8 +154,9 @@ Problem make_problem(const Case& c, std::mt19937& rng) {
   }
   const int k = static_cast<int>(s.epilogue_operands.size());
   program.store(k, RegType::F32, value);
-  s.epilogue_operands.push_back(whole(s));
-  p.out = p.memory.add(static_cast<std::size_t>(outputs * bit_width(c.out) / 8));
+  s.epilogue_operands.push_back(whole(s, c.channels));
+  if (c.channels > 0) p.expected = in_rows(s, p.expected, c.channels);
+  p.out = p.memory.add(p.expected.size() * static_cast<std::size_t>(bit_width(c.out)) / 8);
   p.operands.push_back(p.memory.operand(p.out, c.out, true));
   return p;
 }
@@ -205,6 +233,7 @@ TEST(Window, RandomShapes) {
     c.out = kStorage[rng() % 3];
     c.tail = static_cast<Tail>(rng() % 3);
     c.soc = rng() % 2 == 0 ? "Ascend910B3" : "Ascend310";
+    if (i % 5 == 0) c.channels = (c.spec.c1 - 1) * 16 + 1 + static_cast<std::int64_t>(rng() % 16);
     ASSERT_NO_FATAL_FAILURE(expect_windows(c, rng)) << i;
   }
 }

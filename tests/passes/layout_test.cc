@@ -20,14 +20,13 @@ std::string sum(const std::string& id, const std::string& a, const std::string& 
          ", %1: " + b_type + ") -> (%2) {\n    %2 = Add@14(%0, %1) : " + out + "\n  }} : " + out + "\n";
 }
 
-TEST(Layout, AWindowIsWrappedInConversions) {
+TEST(Layout, AWindowReadsBlocksAndStoresRows) {
   expect_rewrite(layout_pass(), air("%0 \"x\": f32[1,4,5]", "%1", window("1", "%0", "f32[1,4,5]", "y")),
-                 air("%0 \"x\": f32[1,4,5]", "%3",
+                 air("%0 \"x\": f32[1,4,5]", "%1",
                      "  %2 = atc::TransData(%0) : f32[1,4,5] NC1HWC0 name \"x/trans_data\"\n"
-                     "  %1 \"y/blocked\" = atc::MaxPool(%2) {epilogue=graph \"epilogue\"(%0 \"acc\": "
+                     "  %1 \"y\" = atc::MaxPool(%2) {epilogue=graph \"epilogue\"(%0 \"acc\": "
                      "f32[1,4,5]) -> (%0) {\n"
-                     "  }} : f32[1,4,5] NC1HWC0\n"
-                     "  %3 \"y\" = atc::TransData(%1) : f32[1,4,5] name \"y/trans_data\"\n"));
+                     "  }} : f32[1,4,5]\n"));
 }
 
 /// How many conversions the graph gets, constants apart.
@@ -55,44 +54,62 @@ INSTANTIATE_TEST_SUITE_P(
     Rules, LayoutConversions,
     testing::Values(
         Conversions{"nothing_blocked", kX, "%1", sum("1", "%0", kT, "%0", kT, kT), 0},
-        Conversions{"chain", kX, "%2", window("1", "%0", kT) + window("2", "%1", kT), 2},
+        Conversions{"chain", kX, "%2", window("1", "%0", kT) + window("2", "%1", kT), 1},
         Conversions{"program_between", kX, "%3",
-                    window("1", "%0", kT) + sum("2", "%1", kT, "%1", kT, kT) + window("3", "%2", kT), 2},
+                    window("1", "%0", kT) + sum("2", "%1", kT, "%1", kT, kT) + window("3", "%2", kT), 1},
         // The model's input is converted once for both readers.
-        Conversions{"program_takes_the_other_operand", kX, "%2",
-                    window("1", "%0", kT) + sum("2", "%1", kT, "%0", kT, kT), 2},
-        Conversions{"two_outputs", kX, "%1, %2", window("1", "%0", kT) + window("2", "%0", kT), 3},
-        Conversions{"output_twice", kX, "%1, %1", window("1", "%0", kT), 2},
+        Conversions{"program_takes_the_other_operand", kX, "%3",
+                    window("1", "%0", kT) + sum("2", "%1", kT, "%0", kT, kT) + window("3", "%2", kT), 1},
+        // The sum is as well made in rows: the window stores them.
+        Conversions{"program_behind", kX, "%2", window("1", "%0", kT) + sum("2", "%1", kT, "%0", kT, kT), 1},
+        Conversions{"two_outputs", kX, "%1, %2", window("1", "%0", kT) + window("2", "%0", kT), 1},
+        Conversions{"output_twice", kX, "%1, %1", window("1", "%0", kT), 1},
+        Conversions{"output_that_a_window_reads", kX, "%1, %2", window("1", "%0", kT) + window("2", "%1", kT),
+                    2},
         Conversions{"other_operator", kX, "%3",
                     window("1", "%0", kT) + "  %2 = Transpose@13(%1) {perm=[0,2,1]} : f32[1,5,4]\n" +
                         window("3", "%2", "f32[1,5,4]"),
-                    4},
+                    2},
         // Channels of one operand are spread over those of the other: not in blocks.
         Conversions{"spread_channels", "%0 \"x\": f32[1,1,5], %9 \"z\": f32[1,4,1]", "%2",
                     window("1", "%0", "f32[1,1,5]") + sum("2", "%1", "f32[1,1,5]", "%9", "f32[1,4,1]", kT),
-                    2},
+                    1},
         Conversions{"concat_of_parts_of_blocks", kX, "%2",
-                    window("1", "%0", kT) + "  %2 = Concat@13(%1, %1) {axis=1} : f32[1,8,5]\n", 2},
+                    window("1", "%0", kT) + "  %2 = Concat@13(%1, %1) {axis=1} : f32[1,8,5]\n", 1},
         Conversions{"concat_of_whole_blocks", "%0 \"x\": f32[1,16,5]", "%3",
                     window("1", "%0", "f32[1,16,5]") + "  %2 = Concat@13(%1, %1) {axis=1} : f32[1,32,5]\n" +
                         window("3", "%2", "f32[1,32,5]"),
-                    2},
+                    1},
         Conversions{"concat_along_space", kX, "%3",
                     window("1", "%0", kT) + "  %2 = Concat@13(%1, %0) {axis=-1} : f32[1,4,10]\n" +
                         window("3", "%2", "f32[1,4,10]"),
-                    2},
+                    1},
         Conversions{"split_without_its_first_output", kX, "%3",
                     window("1", "%0", kT) +
                         "  %9 = const i64[2] {2,3}\n  _, %2 = Split@13(%1, %9) {axis=2} : _, f32[1,4,3]\n" +
                         window("3", "%2", "f32[1,4,3]"),
-                    2}),
+                    1}),
     [](const auto& tested) { return std::string(tested.param.name); });
+
+TEST(Layout, ProgramsTakeConversionsOver) {
+  // In front of a window and behind one; not of channels that are several blocks and not whole.
+  EXPECT_EQ(conversions(air(kX, "%2", sum("1", "%0", kT, "%0", kT, kT) + window("2", "%1", kT))), 0);
+  const std::string wide = "f32[1,20,5]";
+  EXPECT_EQ(conversions(air("%0 \"x\": " + wide, "%2",
+                            sum("1", "%0", wide, "%0", wide, wide) + window("2", "%1", wide))),
+            1);
+  // What others read too is converted.
+  EXPECT_EQ(conversions(air(kX, "%2, %3",
+                            sum("1", "%0", kT, "%0", kT, kT) + window("2", "%1", kT) +
+                                "  %3 = Transpose@13(%1) {perm=[0,2,1]} : f32[1,5,4]\n")),
+            1);
+}
 
 TEST(Layout, ConstantsAreConvertedHere) {
   const std::string text =
-      run_pass(layout_pass(), air(kX, "%2",
+      run_pass(layout_pass(), air(kX, "%3",
                                   "  %9 \"k\" = const f32[4,1] {1.0,2.0,3.0,4.0}\n" + window("1", "%0", kT) +
-                                      sum("2", "%1", kT, "%9", "f32[4,1]", kT)));
+                                      sum("2", "%1", kT, "%9", "f32[4,1]", kT) + window("3", "%2", kT)));
   EXPECT_THAT(
       text,
       testing::HasSubstr(
@@ -103,11 +120,12 @@ TEST(Layout, ConstantsAreConvertedHere) {
 TEST(Layout, OneConstantInTwoRanksIsTwo) {
   // [4,1,1] is channels against rank 4, and against rank 5 (of one channel) an axis of space.
   const auto graph = graph_of(run_pass(
-      layout_pass(), air("%0 \"x\": f32[1,4,5,5], %1 \"z\": f32[1,1,4,5,5]", "%6, %7",
+      layout_pass(), air("%0 \"x\": f32[1,4,5,5], %1 \"z\": f32[1,1,4,5,5]", "%2, %3",
                          "  %9 \"k\" = const f32[4,1,1] {1.0,2.0,3.0,4.0}\n" +
                              window("4", "%0", "f32[1,4,5,5]") + window("5", "%1", "f32[1,1,4,5,5]") +
                              sum("6", "%4", "f32[1,4,5,5]", "%9", "f32[4,1,1]", "f32[1,4,5,5]") +
-                             sum("7", "%5", "f32[1,1,4,5,5]", "%9", "f32[4,1,1]", "f32[1,1,4,5,5]"))));
+                             sum("7", "%5", "f32[1,1,4,5,5]", "%9", "f32[4,1,1]", "f32[1,1,4,5,5]") +
+                             window("2", "%6", "f32[1,4,5,5]") + window("3", "%7", "f32[1,1,4,5,5]"))));
   for (const auto& n : graph->nodes()) {
     if (!n->is_internal("Fused")) continue;
     EXPECT_EQ(n->input(1)->type.dims().size(), n->output(0)->type.dims().size());
@@ -117,9 +135,9 @@ TEST(Layout, OneConstantInTwoRanksIsTwo) {
 TEST(Layout, SingleValuesAreReadFromND) {
   // In a block the single value stands in lane 0; the other channels need it too.
   const std::string text =
-      run_pass(layout_pass(), air("%0 \"x\": f32[1,1,1], %8 \"z\": f32[1,4,5]", "%3",
+      run_pass(layout_pass(), air("%0 \"x\": f32[1,1,1], %8 \"z\": f32[1,4,5]", "%4",
                                   window("1", "%0", "f32[1,1,1]") + window("2", "%8", kT) +
-                                      sum("3", "%1", "f32[1,1,1]", "%2", kT, kT)));
+                                      sum("3", "%1", "f32[1,1,1]", "%2", kT, kT) + window("4", "%3", kT)));
   const auto graph = graph_of(text);
   for (const auto& n : graph->nodes())
     if (n->is_internal("Fused")) {
@@ -131,9 +149,10 @@ TEST(Layout, SingleValuesAreReadFromND) {
 TEST(Layout, ABlockedOperandOfLowerRankGoesThroughND) {
   // [8,2,3] in blocks has two channels; as [1,8,2,3] it has eight.
   const auto graph = graph_of(
-      run_pass(layout_pass(), air("%0 \"x\": f32[8,2,3], %8 \"z\": f32[1,8,2,3]", "%3",
+      run_pass(layout_pass(), air("%0 \"x\": f32[8,2,3], %8 \"z\": f32[1,8,2,3]", "%4",
                                   window("1", "%0", "f32[8,2,3]") + window("2", "%8", "f32[1,8,2,3]") +
-                                      sum("3", "%1", "f32[8,2,3]", "%2", "f32[1,8,2,3]", "f32[1,8,2,3]"))));
+                                      sum("3", "%1", "f32[8,2,3]", "%2", "f32[1,8,2,3]", "f32[1,8,2,3]") +
+                                      window("4", "%3", "f32[1,8,2,3]"))));
   for (const auto& n : graph->nodes()) {
     if (n->is_internal("TransData")) {
       EXPECT_NE(n->input(0)->type.format, n->output(0)->type.format);

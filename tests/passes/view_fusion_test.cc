@@ -48,11 +48,38 @@ TEST(ViewFusion, NotWhereTheCopyStays) {
                                            split + fused + "  %4 \"t\" = Transpose@13(%1) : f32[8,2]\n"));
 }
 
-TEST(ViewFusion, NotForShortRowsOrReductions) {
+TEST(ViewFusion, AConcatReadsATransposeThroughAReshape) {
+  const std::string chain =
+      "  %3 = const i64[2] {1,12}\n  %2 = Transpose@13(%0) {perm=[1,0]} : f32[3,4]\n"
+      "  %4 = Reshape@13(%2, %3) : f32[1,12]\n";
+  const std::string inputs = "%0 \"x\": f32[4,3], %1 \"z\": f32[1,2]";
+  // The view has a dim for each step of the strides.
+  expect_unchanged(view_fusion_pass(),
+                   air(inputs, "%5", chain + "  %5 \"y\" = Concat@13(%1, %4) {axis=1} : f32[1,14]\n"));
+  const std::string same = "  %2 = Transpose@13(%0) {perm=[1,0]} : f32[3,4]\n";
+  EXPECT_EQ(run_pass(view_fusion_pass(), air("%0 \"x\": f32[4,3], %1 \"z\": f32[1,4]", "%3",
+                                             same + "  %3 \"y\" = Concat@13(%1, %2) {axis=-2} : f32[4,4]\n")),
+            air("%0 \"x\": f32[4,3], %1 \"z\": f32[1,4]", "%4",
+                same + "  %4 \"y\" = atc::Concat(%1, %0) {axis=0, parts=[1,2,0,3,4,1,3]} : f32[4,4]\n"));
+}
+
+TEST(ViewFusion, AProgramReadsATransposeByColumns) {
+  const std::string inputs = "%0 \"x\": f32[8,64]";
+  const std::string transpose = "  %1 = Transpose@13(%0) {perm=[1,0]} : f32[64,8]\n";
+  const std::string body =
+      " {body=graph \"body\"(%0 \"a\": f32[64,8]) -> (%1) {\n    %1 = Exp@13(%0) : f32[64,8]\n  }";
+  expect_rewrite(
+      view_fusion_pass(),
+      air(inputs, "%2", transpose + "  %2 \"y\" = atc::Fused(%1)" + body + "} : f32[64,8]\n"),
+      air(inputs, "%2",
+          transpose + "  %2 \"y\" = atc::Fused(%0)" + body + ", parts=[0,2,0,64,8,1,64]} : f32[64,8]\n"));
+}
+
+TEST(ViewFusion, NotForShortRowsThatSeveralReadOrReductions) {
   expect_unchanged(view_fusion_pass(),
                    air("%0 \"x\": f32[64,4]", "%3",
                        "  %1, %2 = Split@11(%0) {axis=1} : f32[64,2], f32[64,2]\n"
-                       "  %3 \"y\" = atc::Fused(%1, %2) {body=graph \"body\"(%0 \"a\": f32[64,2], %1 \"b\": "
+                       "  %3 \"y\" = atc::Fused(%1, %1) {body=graph \"body\"(%0 \"a\": f32[64,2], %1 \"b\": "
                        "f32[64,2]) -> (%2) {\n    %2 = Mul@14(%0, %1) : f32[64,2]\n  }} : f32[64,2]\n"));
   expect_unchanged(view_fusion_pass(),
                    air("%0 \"x\": f32[2,16]", "%3",

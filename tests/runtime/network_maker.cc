@@ -168,6 +168,10 @@ RandomNetwork random_network(unsigned seed) {
       add_move_step(m);
   }
   if (m.graph().node_count() == 0) m.add("Relu", {m.any()});
+  return finished(m);
+}
+
+RandomNetwork finished(NetworkMaker& m) {
   m.add_outputs();
   RandomNetwork net;
   for (const ir::Value* v : m.graph().inputs()) net.inputs.push_back(m.result(v));

@@ -63,6 +63,7 @@ class NetworkMaker {
 void add_vector_step(NetworkMaker& m);  ///< elementwise, reductions, normalisations
 void add_cube_step(NetworkMaker& m);    ///< products, convolutions, pools
 void add_move_step(NetworkMaker& m);    ///< concatenations, slices, transposes, ...
+void add_image_step(NetworkMaker& m);   ///< blocks of convolutional networks that join and cut channels
 
 /// A network with its inputs and what the references make of them.
 struct RandomNetwork {
@@ -71,5 +72,8 @@ struct RandomNetwork {
   std::vector<Tensor> expected;
 };
 RandomNetwork random_network(unsigned seed);
+RandomNetwork random_image_network(unsigned seed);  ///< of image steps
+/// Adds outputs and takes the graph.
+RandomNetwork finished(NetworkMaker& m);
 
 }  // namespace atc::runtime

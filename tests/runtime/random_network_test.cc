@@ -58,22 +58,29 @@ void check(const RandomNetwork& net, const Target& target) {
 /// Seeds [first, first + count), or the one that ATC_SEED names.
 class RandomNetworks : public testing::TestWithParam<Target> {};
 
-TEST_P(RandomNetworks, GiveWhatTheReferencesGive) {
-  unsigned first = 0, last = 300;
+/// Checks the networks that `make` gives for `count` seeds.
+void check_seeds(RandomNetwork (*make)(unsigned), unsigned count, const Target& target) {
+  unsigned first = 0, last = count;
   if (const char* seed = std::getenv("ATC_SEED")) {
     first = static_cast<unsigned>(std::strtoul(seed, nullptr, 10));
     last = first + 1;
   }
-  if (const char* count = std::getenv("ATC_SEEDS"))
-    last = first + static_cast<unsigned>(std::strtoul(count, nullptr, 10));
+  if (const char* seeds = std::getenv("ATC_SEEDS"))
+    last = first + static_cast<unsigned>(std::strtoul(seeds, nullptr, 10));
   for (unsigned seed = first; seed < last; ++seed) {
     SCOPED_TRACE("ATC_SEED=" + std::to_string(seed));
     try {
-      check(random_network(seed), GetParam());
+      check(make(seed), target);
     } catch (const InternalError& error) {
       ADD_FAILURE() << error.what();
     }
   }
+}
+
+TEST_P(RandomNetworks, GiveWhatTheReferencesGive) { check_seeds(random_network, 300, GetParam()); }
+
+TEST_P(RandomNetworks, OfImagesGiveWhatTheReferencesGive) {
+  check_seeds(random_image_network, 100, GetParam());
 }
 
 // Where storage formats and shared constants are easy to get wrong.
