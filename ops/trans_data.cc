@@ -1,10 +1,13 @@
 #include "atc/base/check.h"
 #include "atc/base/math.h"
 #include "ops/families.h"
+#include "ops/input_parts.h"
 #include "ops/move.h"
 #include "ops/op.h"
+#include "ops/reference_util.h"
 
 // atc::TransData: the same tensor in another storage format, ND <-> NC1HWC0. Ranks may differ by leading 1s.
+// To NC1HWC0 it may read a part of its input (input_parts.h), such as the transposition in front of it.
 // With `packing` it packs weights that are computed: ND -> FRACTAL_Z of logical dims `shape`, or the rows of
 // a depthwise window (ND). `packing` is {groups, out, in, taps, out_stride, in_stride, group_stride, lanes}:
 // the channels of one group and where they lie in the input, taps one behind the other; element (g, o, i, t)
@@ -21,7 +24,8 @@ Status infer_trans_data(InferContext& ctx) {
     ctx.set_output(0, ctx.dtype(0), std::move(shape));
     return {};
   }
-  ctx.set_output(0, ctx.dtype(0), ctx.type(0).shape);
+  const auto parts = input_parts(ctx.node());
+  ctx.set_output(0, ctx.dtype(0), parts.contains(0) ? ir::to_shape(parts.at(0).dims) : *ctx.type(0).shape);
   return {};
 }
 
@@ -93,27 +97,40 @@ Status lower_trans_data(LowerContext& ctx) {
   const bool to_blocked = y->type.format == ir::Format::NC1HWC0;
   const Dims dims = (to_blocked ? y : x)->type.dims();
   Blocks b{dims[0], dims[1], element_count(Dims(dims.begin() + 2, dims.end())), ir::c0_of(x->type.dtype)};
-  if (is_view(b)) return lower_view(ctx);
+  const auto parts = input_parts(n);
+  if (is_view(b) && parts.empty()) return lower_view(ctx);
 
-  // ND element (n, c, s) is at (n * C + c) * S + s, blocked at ((n * C1 + c / C0) * S + s) * C0 + c % C0.
+  // Element (n, c, s) of the rows is at (n * C + c) * S + s unless they are a part of the input, blocked at
+  // ((n * C1 + c / C0) * S + s) * C0 + c % C0.
   const std::int64_t c1 = ceil_div(b.channels, b.c0);
+  Dims rows = row_major_strides(dims);
+  std::int64_t first = 0;
+  if (const auto part = parts.find(0); part != parts.end()) {
+    ATC_CHECK(to_blocked && part->second.dims.size() <= dims.size(), n.label() + " reads a part in blocks");
+    rows = part->second.strides;
+    rows.insert(rows.begin(), dims.size() - rows.size(), 0);
+    first = part->second.first;
+  }
+  const Dims blocks = row_major_strides(storage_dims_of(to_blocked ? y : x));
   std::vector<kernels::CopySegment> segments;
-  auto add = [&](const Dims& extent, std::int64_t first_block) {
-    const Dims nd = {b.channels * b.spatial, b.c0 * b.spatial, 1, b.spatial};
-    const Dims blocked = {c1 * b.spatial * b.c0, b.spatial * b.c0, b.c0, 1};
+  auto add = [&](std::int64_t first_block, std::int64_t count, std::int64_t lanes) {
+    Dims nd = rows;
+    nd[1] *= b.c0;
+    nd.push_back(rows[1]);
     kernels::CopySegment s;
-    s.dims = extent;
-    s.src_strides = to_blocked ? nd : blocked;
-    s.dst_strides = to_blocked ? blocked : nd;
-    const std::int64_t nd_offset = first_block * b.c0 * b.spatial,
-                       blocked_offset = first_block * b.spatial * b.c0;
+    s.dims = dims;
+    s.dims[1] = count;
+    s.dims.push_back(lanes);
+    s.src_strides = to_blocked ? nd : blocks;
+    s.dst_strides = to_blocked ? blocks : nd;
+    const std::int64_t nd_offset = first + first_block * nd[1], blocked_offset = first_block * blocks[1];
     s.src_offset = to_blocked ? nd_offset : blocked_offset;
     s.dst_offset = to_blocked ? blocked_offset : nd_offset;
     segments.push_back(std::move(s));
   };
-  if (b.whole() > 0) add({b.batch, b.whole(), b.spatial, b.c0}, 0);
+  if (b.whole() > 0) add(0, b.whole(), b.c0);
   if (b.rest() > 0) {
-    add({b.batch, 1, b.spatial, b.rest()}, b.whole());
+    add(b.whole(), 1, b.rest());
     if (to_blocked) {
       kernels::CopySegment zero;
       zero.src = -1;
@@ -124,7 +141,13 @@ Status lower_trans_data(LowerContext& ctx) {
       segments.push_back(std::move(zero));
     }
   }
-  return emit_copies(ctx, x->type.dtype, std::move(segments), {ctx.read(x), ctx.write(y)});
+  kernels::CopySpec spec;
+  spec.element_bytes = bit_width(x->type.dtype) / 8;
+  spec.segments = std::move(segments);
+  ATC_ASSIGN(kernels::Task task, kernels::make_strided_copy(spec, {ctx.read(x), ctx.write(y)}, ctx.chip()));
+  // With a part it stands for the model's own transposition (or slice), which gives blocks.
+  ctx.emit(std::move(task), parts.empty() ? "" : "StridedView");
+  return {};
 }
 
 }  // namespace
@@ -133,7 +156,7 @@ void register_trans_data(Registry& registry) {
   registry.add({.name = "TransData",
                 .domain = "atc",
                 .since = 0,
-                .attrs = {{"packing", AttrKind::Ints}, {"shape", AttrKind::Ints}},
+                .attrs = {{"packing", AttrKind::Ints}, {"parts", AttrKind::Ints}, {"shape", AttrKind::Ints}},
                 .infer = infer_trans_data,
                 .lower = lower_trans_data});
 }

@@ -36,12 +36,18 @@ bool is_view(const Value& v) {
   return element_count(Dims(d.begin() + 2, d.end())) == 1 && d[1] % ir::c0_of(v.type.dtype) == 0;
 }
 
-std::int64_t conversion_cost(const Value& v) {
-  if (v.is_constant() || is_view(v)) return 0;
-  return capped(bytes_in(v, Format::ND) + bytes_in(v, Format::NC1HWC0) + kLaunchBytes);
+std::int64_t turning_cost(const Value& v) { return is_view(v) ? 0 : capped(bytes_in(v, Format::ND)); }
+
+bool is_taken_over(const Graph& g, const Value& v) {
+  if (v.uses().size() != 1 || g.is_output(&v)) return false;
+  return (v.producer() != nullptr && mixes_formats(*v.producer())) || mixes_formats(*v.uses().front().node);
 }
 
-std::int64_t turning_cost(const Value& v) { return is_view(v) ? 0 : capped(bytes_in(v, Format::ND)); }
+std::int64_t conversion_cost(const Graph& g, const Value& v) {
+  if (v.is_constant() || is_view(v)) return 0;
+  if (is_taken_over(g, v)) return turning_cost(v);
+  return capped(bytes_in(v, Format::ND) + bytes_in(v, Format::NC1HWC0) + kLaunchBytes);
+}
 
 std::int64_t padding_cost(const Value& v) {
   return capped(bytes_in(v, Format::NC1HWC0) - bytes_in(v, Format::ND));
@@ -77,15 +83,7 @@ class Chooser {
   void add(const Node& n) {
     if (works_on_blocks(n)) return add_window(n);
     int mine = sink_;
-    if (has_static_shapes(n) && carries_blocked_channels(n)) {
-      mine = carrier_[&n] = cut_.add_node();
-      std::int64_t padding = 0;
-      for (std::size_t i = 0; i < n.inputs().size(); ++i)
-        if (is_operand(n, i)) padding += padding_cost(*n.input(i));
-      for (const Value* v : n.outputs())
-        if (v != nullptr && has_blocked_rank(*v)) padding += padding_cost(*v);
-      if (padding > 0) cut_.add_edge(mine, sink_, capped(padding));
-    }
+    if (has_static_shapes(n) && carries_blocked_channels(n)) mine = carrier_[&n] = cut_.add_node();
     for (const Value* v : n.outputs())
       if (v != nullptr) vertex_[v] = mine;
     for (std::size_t i = 0; i < n.inputs().size(); ++i) {
@@ -134,7 +132,7 @@ class Chooser {
     if (v->is_constant() || !has_blocked_rank(*v)) return;
     const int p = vertex_of(v);
     if (p < 0 || p == reader) return;
-    const std::int64_t cost = conversion_cost(*v);
+    const std::int64_t cost = conversion_cost(graph_, *v);
     if (reader == sink_ || reader == source_) {
       // Several of them share the conversion.
       if (!fixed_reads_.insert({v, reader}).second) return;
@@ -168,6 +166,15 @@ bool is_single_operand(const Node& n, std::size_t input) {
   const Value* v = n.input(input);
   return n.domain == "atc" && v->type.is_static() && element_count(v->type.dims()) == 1 &&
          !(works_on_blocks(n) && input == 0);
+}
+
+bool mixes_formats(const Node& n) {
+  if (!n.is_internal("Fused") || n.outputs().size() != 1 || !has_static_shapes(n) ||
+      !carries_blocked_channels(n))
+    return false;
+  const ir::TensorType& out = n.output(0)->type;
+  const std::int64_t channels = out.dims()[1], c0 = ir::c0_of(out.dtype);
+  return channels <= c0 || channels % c0 == 0;
 }
 
 FormatChoice::FormatChoice(const Graph& graph) {

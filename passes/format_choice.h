@@ -18,10 +18,11 @@ namespace atc::passes {
 ///     p ---- cost ----> u, u = infinite => each reader    (one conversion to ND serves all readers in ND)
 ///     reader = infinite => w, w ---- cost ----> p         (one conversion to NC1HWC0 serves those in blocks)
 ///
-/// Costs are bytes moved: a conversion reads and writes the tensor and is a launch (kLaunchBytes); an
-/// epilogue that stores or reads ND turns its tiles in UB (once the tensor's bytes); a node in NC1HWC0 moves
-/// the lanes that pad its channels. With one position and whole blocks both formats are the same bytes, and
-/// constants are converted at compile time: nothing. Equal costs leave values in ND.
+/// Costs are bytes moved: a conversion reads and writes the tensor and is a launch (kLaunchBytes), unless the
+/// program that makes or reads the value takes it over (mixes_formats) and turns its tiles in UB. That counts
+/// once the tensor's bytes, as it does where an epilogue stores or reads ND. A window that stores NC1HWC0
+/// writes the lanes that pad its channels too. With one position and whole blocks both formats are the same
+/// bytes, and constants are converted at compile time: nothing. Equal costs leave values in ND.
 class FormatChoice {
  public:
   explicit FormatChoice(const ir::Graph& graph);
@@ -37,6 +38,8 @@ class FormatChoice {
 
 /// Convolutions, pools and depthwise windows in their fused form: their input 0 is in NC1HWC0.
 bool works_on_blocks(const ir::Node& node);
+/// A program that may have operands in both formats: its channels are whole blocks or one.
+bool mixes_formats(const ir::Node& node);
 /// Whether the operand of a node in NC1HWC0 is broadcast from a single element, which stays in ND.
 bool is_single_operand(const ir::Node& node, std::size_t input);
 

@@ -16,7 +16,6 @@ namespace {
 using ir::Format;
 using ir::Graph;
 using ir::Node;
-using ir::TensorType;
 using ir::Value;
 
 // ND -> NC1HWC0 at compile time; `dims` is the logical shape of rank >= 3. Unused lanes are zero.
@@ -124,14 +123,6 @@ class FormatSetter {
     nd->set_name(name);
     for (std::size_t k = i; k < graph_.outputs().size(); ++k)
       if (graph_.outputs()[k] == v) graph_.set_output(k, nd);
-  }
-
-  // A program that can have operands in both formats.
-  static bool mixes_formats(const Node& n) {
-    if (!n.is_internal("Fused") || n.outputs().size() != 1 || !carries_blocked_channels(n)) return false;
-    const TensorType& out = n.output(0)->type;
-    const std::int64_t channels = out.dims()[1], c0 = ir::c0_of(out.dtype);
-    return channels <= c0 || channels % c0 == 0;
   }
 
   bool only_reader(const Value& v, const Node& reader) const {

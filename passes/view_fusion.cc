@@ -23,7 +23,15 @@ constexpr std::int64_t kLeastRowBytes = 32;
 
 bool is_program(const Node& n) { return n.is_internal("Fused"); }
 
+// A conversion to blocks.
+bool is_conversion(const Node& n) {
+  return n.is_internal("TransData") && !n.attrs.has("packing") &&
+         n.output(0)->type.format == ir::Format::NC1HWC0;
+}
+
 bool takes_views(const Node& n) {
+  if (is_conversion(n))
+    return has_static_shapes(n) && n.input(0)->type.format == ir::Format::ND && ops::copies_input(n);
   if (is_program(n) ? n.attrs.has("reduce_axes") || ops::has_fused_views(n) : !ops::is_concat(n))
     return false;
   if (!has_static_shapes(n)) return false;
@@ -137,7 +145,7 @@ int read_parts_in_place(Graph& g, Node* n) {
     Value* v = n->input(i);
     const auto source = readable_part(g, *n, v);
     if (!source) continue;
-    if (!is_program(*n)) n = as_internal_concat(g, *n);
+    if (ops::is_concat(*n)) n = as_internal_concat(g, *n);
     parts[i] = source->part;
     add_chain_sources(*n, v, source->base);
     n->set_input(i, source->base);

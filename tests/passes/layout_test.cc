@@ -105,31 +105,46 @@ TEST(Layout, ProgramsTakeConversionsOver) {
             1);
 }
 
-TEST(Layout, ConstantsAreConvertedHere) {
-  const std::string text =
-      run_pass(layout_pass(), air(kX, "%3",
-                                  "  %9 \"k\" = const f32[4,1] {1.0,2.0,3.0,4.0}\n" + window("1", "%0", kT) +
-                                      sum("2", "%1", kT, "%9", "f32[4,1]", kT) + window("3", "%2", kT)));
-  EXPECT_THAT(
-      text,
-      testing::HasSubstr(
-          "\"k\" = const f32[1,1,1,16] {1.0,2.0,3.0,4.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0} : "
-          "f32[1,4,1] NC1HWC0"));
+// Stretches of programs between windows are in blocks, or in rows where a value is returned; the program at
+// the end of those stores blocks. Only the model's input is converted.
+TEST(Layout, LongChains) {
+  constexpr int kNodes = 20000;
+  std::string body, outputs = "%" + std::to_string(kNodes);
+  for (int i = 1; i <= kNodes; ++i) {
+    const std::string id = std::to_string(i), before = "%" + std::to_string(i - 1);
+    body += i == 1 || i % 1000 == 0 ? window(id, before, kT) : sum(id, before, kT, before, kT, kT);
+    if (i % 2000 == 500) outputs += ", %" + id;
+  }
+  EXPECT_EQ(conversions(air(kX, outputs, body)), 1);
 }
 
-TEST(Layout, OneConstantInTwoRanksIsTwo) {
-  // [4,1,1] is channels against rank 4, and against rank 5 (of one channel) an axis of space.
+TEST(Layout, ConstantsAreConvertedHere) {
+  const std::string wide = "f32[1,18,5]";
+  std::string values = "1.0";
+  for (int i = 2; i <= 18; ++i) values += "," + std::to_string(i) + ".0";
+  std::string zeros;
+  for (int i = 18; i < 32; ++i) zeros += ",0.0";
+  const std::string text = run_pass(
+      layout_pass(), air("%0 \"x\": " + wide, "%3",
+                         "  %9 \"k\" = const f32[18,1] {" + values + "}\n" + window("1", "%0", wide) +
+                             sum("2", "%1", wide, "%9", "f32[18,1]", wide) + window("3", "%2", wide)));
+  EXPECT_THAT(
+      text, testing::HasSubstr("\"k\" = const f32[1,2,1,16] {" + values + zeros + "} : f32[1,18,1] NC1HWC0"));
+}
+
+TEST(Layout, OneConstantInTwoFormsIsTwo) {
+  // [20,1,1] is channels against rank 4, and against rank 5 (of one channel, in rows) an axis of space.
+  const std::string plane = "f32[1,20,5,5]", volume = "f32[1,1,20,5,5]";
   const auto graph = graph_of(run_pass(
-      layout_pass(), air("%0 \"x\": f32[1,4,5,5], %1 \"z\": f32[1,1,4,5,5]", "%2, %3",
-                         "  %9 \"k\" = const f32[4,1,1] {1.0,2.0,3.0,4.0}\n" +
-                             window("4", "%0", "f32[1,4,5,5]") + window("5", "%1", "f32[1,1,4,5,5]") +
-                             sum("6", "%4", "f32[1,4,5,5]", "%9", "f32[4,1,1]", "f32[1,4,5,5]") +
-                             sum("7", "%5", "f32[1,1,4,5,5]", "%9", "f32[4,1,1]", "f32[1,1,4,5,5]") +
-                             window("2", "%6", "f32[1,4,5,5]") + window("3", "%7", "f32[1,1,4,5,5]"))));
-  for (const auto& n : graph->nodes()) {
-    if (!n->is_internal("Fused")) continue;
-    EXPECT_EQ(n->input(1)->type.dims().size(), n->output(0)->type.dims().size());
-  }
+      layout_pass(), air("%0 \"x\": " + plane + ", %1 \"z\": " + volume, "%2, %3",
+                         "  %9 \"k\" = const f32[20,1,1] splat 1.0\n" + window("4", "%0", plane) +
+                             window("5", "%1", volume) + sum("6", "%4", plane, "%9", "f32[20,1,1]", plane) +
+                             sum("7", "%5", volume, "%9", "f32[20,1,1]", volume) + window("2", "%6", plane) +
+                             window("3", "%7", volume))));
+  std::vector<std::string> constants;
+  for (const auto& n : graph->nodes())
+    if (n->is_internal("Fused")) constants.push_back(to_string(n->input(1)->type));
+  EXPECT_THAT(constants, testing::ElementsAre("f32[1,20,1,1] NC1HWC0", "f32[20,1,1]"));
 }
 
 TEST(Layout, SingleValuesAreReadFromND) {

@@ -63,6 +63,20 @@ TEST(ViewFusion, AConcatReadsATransposeThroughAReshape) {
                 same + "  %4 \"y\" = atc::Concat(%1, %0) {axis=0, parts=[1,2,0,3,4,1,3]} : f32[4,4]\n"));
 }
 
+TEST(ViewFusion, AConversionToBlocksReadsATranspose) {
+  const std::string inputs = "%0 \"x\": f32[1,5,4]";
+  const std::string transpose = "  %1 = Transpose@13(%0) {perm=[0,2,1]} : f32[1,4,5]\n";
+  const std::string window =
+      "  %3 \"y\" = atc::MaxPool(%2) {epilogue=graph \"epilogue\"(%0 \"acc\": f32[1,4,5]) -> (%0) {\n  }} : "
+      "f32[1,4,5]\n";
+  expect_rewrite(
+      view_fusion_pass(),
+      air(inputs, "%3", transpose + "  %2 = atc::TransData(%1) : f32[1,4,5] NC1HWC0\n" + window),
+      air(inputs, "%3",
+          transpose + "  %2 = atc::TransData(%0) {parts=[0,3,0,1,4,5,20,1,4]} : f32[1,4,5] NC1HWC0\n" +
+              window));
+}
+
 TEST(ViewFusion, AProgramReadsATransposeByColumns) {
   const std::string inputs = "%0 \"x\": f32[8,64]";
   const std::string transpose = "  %1 = Transpose@13(%0) {perm=[1,0]} : f32[64,8]\n";
