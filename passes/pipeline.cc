@@ -5,7 +5,9 @@
 #include "passes/attention_lowering.h"
 #include "passes/attention_orientation.h"
 #include "passes/cast_algebra.h"
+#include "passes/cast_fusion.h"
 #include "passes/common_subexpression.h"
+#include "passes/concat_views.h"
 #include "passes/constant_folding.h"
 #include "passes/conv_affine.h"
 #include "passes/conv_batch_norm.h"
@@ -46,6 +48,7 @@
 #include "passes/swiglu_fusion.h"
 #include "passes/swish_fusion.h"
 #include "passes/transpose_motion.h"
+#include "passes/transposed_operand.h"
 #include "passes/vector_fusion.h"
 #include "passes/view_fusion.h"
 #include "passes/window_reshape.h"
@@ -149,6 +152,7 @@ std::vector<Pass> pipeline() {
       optional(dequantize_per_reader_pass()),
       integer_form_pass(),
       cube_form_pass(),
+      optional(transposed_operand_pass()),
       optional(vector_fusion_pass(), FusionKind::Ub),
       optional(program_motion_pass(), FusionKind::Ub),
       optional(epilogue_fusion_pass(), FusionKind::Ub),
@@ -156,9 +160,11 @@ std::vector<Pass> pipeline() {
 
       // Storage: types, packed weights, formats.
       precision_pass(),
+      optional(cast_fusion_pass(), FusionKind::Ub),
       pack_weights_pass(),
       layout_pass(),
       optional(view_fusion_pass(), FusionKind::Ub),
+      optional(concat_views_pass()),
       dead_code_pass(),
       optional(in_place_parts_pass()),
   };
