@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "harness.h"
-#include "kernels/vector_program.h"
+#include "kernels/padded_vector.h"
 
 namespace atc::kernels::testing {
 namespace {
@@ -179,6 +179,47 @@ TEST(VectorKernel, TransposedOperands) {
           ASSERT_EQ(back[to], got[at]) << r << "," << k;
         }
     }
+}
+
+// x is [3][300] in rows and becomes the first lanes of [300][16]: the other lanes of a block hold anything. z
+// and y are in rows and have 3 of the 16.
+TEST(VectorKernel, OperandsWithFewerColumnsThanTheSpace) {
+  std::mt19937 rng(6);
+  constexpr int kPixels = 300, kChannels = 3;
+  Case c;
+  c.space.dims = {kPixels, 16};
+  const Tensor x = random_tensor(DType::F32, {kChannels, kPixels}, rng),
+               z = random_tensor(DType::F32, {kChannels}, rng);
+  const int ix = c.input(x, {1, kPixels}), iz = c.input(z, {0, 1});
+  const int blocks = c.output(DType::F16, kPixels * 16, {16, 1}),
+            rows = c.output(DType::F32, kPixels * kChannels, {1, kPixels});
+  VectorProgram& p = c.program;
+  const int sum = p.emit(VecOp::Add, RegType::F32, p.load(ix, RegType::F32), p.load(iz, RegType::F32));
+  p.store(blocks, RegType::F32, sum);
+  p.store(rows, RegType::F32, sum);
+  const auto task =
+      make_padded_vector_task(p, c.space, {kChannels, kChannels, 0, kChannels}, c.operands, chip());
+  ASSERT_TRUE(task.ok()) << task.status().to_string();
+  Memory literal = c.memory;
+  ASSERT_TRUE(run_task(*task, chip(), c.memory, aicore::Values::Fast).status.ok());
+  const auto exact = run_task(*task, chip(), literal, aicore::Values::Literal, true);
+  Memory none = literal;
+  EXPECT_EQ(run_task(*task, chip(), none, aicore::Values::None, true).cycles(), exact.cycles());
+  const auto xs = to_doubles(x), zs = to_doubles(z);
+  for (const Memory* memory : {&c.memory, &literal}) {
+    const auto in_blocks = floats(*memory, blocks, DType::F16), in_rows = floats(*memory, rows, DType::F32);
+    for (std::size_t i = 0; i < kPixels; ++i)
+      for (std::size_t k = 0; k < kChannels; ++k) {
+        const double want = xs[k * kPixels + i] + zs[k];
+        ASSERT_NEAR(in_blocks[i * 16 + k], want, 4e-3);
+        ASSERT_NEAR(in_rows[k * kPixels + i], want, 1e-6);
+      }
+  }
+  // More columns than the space has are refused.
+  const auto wide =
+      make_padded_vector_task(p, c.space, {kChannels, kChannels, 17, kChannels}, c.operands, chip());
+  ASSERT_TRUE(wide.ok());
+  EXPECT_EQ(prepare_vector_program(*wide, chip()).status().diagnostic().code, "E10041");
 }
 
 TEST(VectorKernel, ReducedStoreAndScalarOperands) {
