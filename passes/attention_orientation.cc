@@ -49,7 +49,9 @@ Value* turned(NodeWriter& w, Value* v, const std::string& suffix) {
 
 bool turn(Graph& graph, Node& n) {
   Node* transposed = made_by(n.input(1), "Transpose");
-  if (transposed == nullptr || !is_private(n.input(1)) || !swaps_last_axes(*transposed)) return false;
+  if (transposed == nullptr || !is_private(n.input(1)) || !has_static_shapes(*transposed) ||
+      !swaps_last_axes(*transposed))
+    return false;
   Value* weights = transposed->input(0);
   const Node* softmax = made_by(weights, "Softmax");
   if (softmax == nullptr || !is_private(weights) || !is_along_rows(*softmax) ||

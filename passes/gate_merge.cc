@@ -55,8 +55,9 @@ bool take(Value* v, Gate& g) {
 bool feeds_elementwise(const Value* v) {
   if (v->graph()->is_output(v)) return false;
   return std::all_of(v->uses().begin(), v->uses().end(), [&](const Value::Use& use) {
+    if (use.node->graph() != v->graph() || !has_static_shapes(*use.node)) return false;
     const auto axes = ops::vector_reduce_axes(*use.node);
-    return use.node->graph() == v->graph() && axes && axes->empty() && ops::is_vectorizable(*use.node);
+    return axes && axes->empty() && ops::is_vectorizable(*use.node);
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include "ops/body.h"
 #include "passes/match.h"
+#include "passes/rewrite.h"
 
 namespace atc::passes {
 namespace {
@@ -101,7 +102,8 @@ class Matcher {
   }
 
   std::optional<Dims> mean_axes(const Node* n) const {
-    if (n == nullptr || n->output(0)->type.shape->size() != n->input(0)->type.shape->size())
+    if (n == nullptr || !has_static_shapes(*n) ||
+        n->output(0)->type.shape->size() != n->input(0)->type.shape->size())
       return std::nullopt;
     return ops::vector_reduce_axes(*n);
   }

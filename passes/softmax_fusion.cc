@@ -15,7 +15,7 @@ constexpr std::string_view kAtcName = "SoftmaxFusionPass";
 
 /// The axis of a reduction of `x` along one, which it keeps.
 std::optional<std::int64_t> reduced_axis(const Node& n, const Value* x) {
-  if (n.input(0) != x) return std::nullopt;
+  if (n.input(0) != x || !has_static_shapes(n)) return std::nullopt;
   const auto axes = ops::vector_reduce_axes(n);
   if (!axes || axes->size() != 1 || n.output(0)->type.shape->size() != x->type.shape->size())
     return std::nullopt;

@@ -61,7 +61,7 @@ bool take_softmax(Value* weights, std::int64_t axis, Match& m) {
     weights = weights->producer()->input(0);
   }
   Node* n = made_by(weights, "Softmax");
-  if (n == nullptr) return false;
+  if (n == nullptr || !has_static_shapes(*n)) return false;
   const Dims dims = n->input(0)->type.dims();
   const auto own = ops::normalize_axis(n->attrs.get_int("axis", n->version < 13 ? 1 : -1), std::ssize(dims));
   if (!own || (n->version < 13 && *own != std::ssize(dims) - 1) || number_of(dims, *own) != number)
@@ -74,7 +74,9 @@ bool take_softmax(Value* weights, std::int64_t axis, Match& m) {
 /// Weights that are expanded to the values' shape, as they were before.
 Value* unexpanded(Value* v, std::vector<Node*>& nodes) {
   Node* n = made_by(v, "Expand");
-  if (n == nullptr || !is_private(v) || n->input(0)->type.shape->size() != v->type.shape->size()) return v;
+  if (n == nullptr || !is_private(v) || !has_static_shapes(*n) ||
+      n->input(0)->type.shape->size() != v->type.shape->size())
+    return v;
   nodes.push_back(n);
   return n->input(0);
 }
@@ -83,7 +85,7 @@ Value* unexpanded(Value* v, std::vector<Node*>& nodes) {
 std::optional<Match> weighted_sum(Node& n) {
   const auto axes = n.is("ReduceSum") ? ops::vector_reduce_axes(n) : std::nullopt;
   Node* mul = axes && axes->size() == 1 ? made_by(n.input(0), "Mul") : nullptr;
-  if (mul == nullptr) return std::nullopt;
+  if (mul == nullptr || !has_static_shapes(*mul)) return std::nullopt;
   for (std::size_t i = 0; i < 2; ++i) {
     Match m;
     m.nodes = {&n, mul};
@@ -127,7 +129,7 @@ bool is_expectation(const Node& n) {
 bool fuse_expectation(Graph& graph, Node& n, PassContext& context) {
   Value* weights = n.input(0);
   const Node* softmax = is_expectation(n) ? made_by(weights, "Softmax") : nullptr;
-  if (softmax == nullptr || softmax->version < 13 ||
+  if (softmax == nullptr || softmax->version < 13 || !has_static_shapes(*softmax) ||
       ops::normalize_axis(softmax->attrs.get_int("axis", -1), std::ssize(*weights->type.shape)) != 1)
     return false;
   context.fusions.matched(FusionKind::Graph, kAtcName);
