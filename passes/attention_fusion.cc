@@ -7,6 +7,7 @@
 #include "ops/reference_util.h"
 #include "passes/attention_pattern.h"
 #include "passes/rewrite.h"
+#include "passes/rules.h"
 #include "passes/strided_view.h"
 
 namespace atc::passes {
@@ -319,8 +320,38 @@ std::optional<Plan> plan_of(const AttentionPattern& p) {
   return plan;
 }
 
+// view(x * c) becomes view(x) * c: queries and keys are scaled before their heads are moved, too.
+bool sink_factor(Graph& g, Value* v) {
+  Value* top = v;
+  while (is_private(top) && (top->producer()->is("Transpose") || is_reshape(*top->producer())))
+    top = top->producer()->input(0);
+  if (top == v || !is_private(top)) return false;
+  double factor = 1;
+  Node& scaling = *top->producer();
+  Value* x = unscaled(scaling, factor);
+  if (x == nullptr || x->type != top->type) return false;
+  Node& reader = *v->uses()[0].node;
+  const std::size_t at = v->uses()[0].index;
+  Node& view = *top->uses()[0].node;
+  view.set_input(0, x);
+  std::vector<Value*> inputs(scaling.inputs().begin(), scaling.inputs().end());
+  for (Value*& input : inputs)
+    if (input == x) input = v;
+  Node* sunk = g.add_node(scaling.op_type, std::move(inputs), 1, &reader, {}, scaling.version);
+  sunk->name = scaling.name;
+  sunk->sources = scaling.sources;
+  sunk->output(0)->type = v->type;
+  reader.set_input(at, sunk->output(0));
+  g.erase(&scaling);
+  return true;
+}
+
 bool fuse(Graph& g, Node& product, PassContext& context) {
-  const auto p = match_attention(product);
+  auto p = match_attention(product);
+  if (p) {
+    const bool queries = sink_factor(g, p->q), keys = sink_factor(g, p->k);
+    if (queries || keys) p = match_attention(product);
+  }
   if (!p) return false;
   context.fusions.matched(FusionKind::Graph, kAtcName);
   for (const Node* n : p->nodes)

@@ -14,24 +14,6 @@ using Kind = kernels::AttentionMask::Kind;
 
 bool is_cube_dtype(DType t) { return t == DType::F32 || t == DType::F16 || t == DType::BF16; }
 
-// v = x * factor with a constant factor: x, and the factor joins `scale`.
-Value* unscaled(const Node& n, double& scale) {
-  if (n.is("Mul"))
-    for (std::size_t i = 0; i < 2; ++i)
-      if (const auto c = scalar_of(n.input(i));
-          c && n.input(1 - i)->type.dims() == n.output(0)->type.dims()) {
-        scale *= *c;
-        return n.input(1 - i);
-      }
-  if (n.is("Div"))
-    if (const auto c = scalar_of(n.input(1));
-        c && *c != 0 && n.input(0)->type.dims() == n.output(0)->type.dims()) {
-      scale /= *c;
-      return n.input(0);
-    }
-  return nullptr;
-}
-
 // Same rows and columns, other leading axes.
 bool keeps_matrices(const Node& n) {
   const Dims a = n.input(0)->type.dims(), b = n.output(0)->type.dims();
@@ -198,6 +180,23 @@ class Matcher {
 };
 
 }  // namespace
+
+Value* unscaled(const Node& n, double& scale) {
+  if (n.is("Mul"))
+    for (std::size_t i = 0; i < 2; ++i)
+      if (const auto c = scalar_of(n.input(i));
+          c && n.input(1 - i)->type.dims() == n.output(0)->type.dims()) {
+        scale *= *c;
+        return n.input(1 - i);
+      }
+  if (n.is("Div"))
+    if (const auto c = scalar_of(n.input(1));
+        c && *c != 0 && n.input(0)->type.dims() == n.output(0)->type.dims()) {
+      scale /= *c;
+      return n.input(0);
+    }
+  return nullptr;
+}
 
 std::optional<AttentionPattern> match_attention(Node& product) {
   if (!product.is("MatMul")) return std::nullopt;

@@ -32,6 +32,9 @@ struct AttentionPattern {
   std::vector<ir::Node*> nodes;       ///< all that the fused node stands for, `product` included
 };
 
+/// x when the node is x * c or x / c with a constant scalar c, which joins `scale`; else null.
+ir::Value* unscaled(const ir::Node& node, double& scale);
+
 /// The pattern that ends in this MatMul; nullopt when its first operand is no softmax of scaled and masked
 /// scores that only this chain reads. Scale by Mul or Div before or after the product, on either operand;
 /// masks by Add, Sub or Where; a soft cap by Tanh; Casts between float types; Reshape of the leading axes

@@ -61,7 +61,7 @@ TEST(Memory, SingleNodesAndTypesCanBeLeftOut) {
   ASSERT_EQ(run(compile(""), s.path()).code, 0);
   const std::int64_t reused = number(slurp(s / "r.json"), "peak_bytes");
   // A node, ONNX's type and ATC's type.
-  for (const char* list : {"conv1", " conv1 ,", "Conv", "Conv2D"}) {
+  for (const char* list : {"conv2", " conv2 ,", "Conv", "Conv2D"}) {
     const Outcome o = run(compile("", "OP_NO_REUSE_MEM='" + std::string(list) + "' "), s.path());
     EXPECT_EQ(o.code, 0) << o.out;
     EXPECT_EQ(o.out.find("W10001"), std::string::npos) << o.out;

@@ -120,8 +120,25 @@ class DataFlow {
   std::map<std::string, std::vector<std::vector<Source>>> reads_;
 };
 
+/// Task `k` reads one part of a tensor that earlier tasks have begun, and writes another: the stretch that it
+/// writes is new to no buffer.
+inline bool are_parts_of_one(const Plan& plan, int k, const kernels::Operand& in,
+                             const kernels::Operand& out) {
+  const auto holds = [&](const MemoryRecord::Buffer& b, const kernels::Operand& o) {
+    const std::int64_t begin = plan.tensors[static_cast<std::size_t>(o.tensor)].offset + o.offset;
+    return b.offset <= begin && begin + o.bytes <= b.offset + b.bytes;
+  };
+  bool begun = false;
+  for (const MemoryRecord::Buffer& b : plan.memory.buffers) {
+    if (k < b.first || k > b.last || !holds(b, out)) continue;
+    if (b.first == k) return false;
+    begun = begun || holds(b, in);
+  }
+  return begun;
+}
+
 /// Tensors that a task reads and others that it writes do not overlap, unless the template allows it for
-/// these operands. "" when that holds.
+/// these operands; copies may go from one part of a tensor to another. "" when that holds.
 inline std::string check_tasks(const Plan& plan) {
   const auto tensor = [&](int i) -> const PlanTensor& { return plan.tensors[static_cast<std::size_t>(i)]; };
   const auto overlap = [&](int a, std::int64_t a0, std::int64_t an, int b, std::int64_t b0, std::int64_t bn) {
@@ -129,7 +146,8 @@ inline std::string check_tasks(const Plan& plan) {
     return s.space == Space::Arena && t.space == Space::Arena && s.offset + a0 < t.offset + b0 + bn &&
            t.offset + b0 < s.offset + a0 + an;
   };
-  for (const PlanTask& task : plan.tasks) {
+  for (int k = 0; k < std::ssize(plan.tasks); ++k) {
+    const PlanTask& task = plan.tasks[static_cast<std::size_t>(k)];
     const auto& operands = task.kernel.operands;
     for (std::size_t o = 0; o < operands.size(); ++o)
       for (std::size_t i = 0; i < operands.size(); ++i) {
@@ -138,6 +156,7 @@ inline std::string check_tasks(const Plan& plan) {
             !overlap(in.tensor, in.offset, in.bytes, out.tensor, out.offset, out.bytes))
           continue;
         if (in.output && in.tensor == out.tensor) continue;  // parts of one result
+        if (task.kernel.kernel == "strided_copy" && are_parts_of_one(plan, k, in, out)) continue;
         const bool same_place =
             tensor(in.tensor).offset + in.offset == tensor(out.tensor).offset + out.offset;
         if (in.output || !same_place || !kernels::may_share(task.kernel, i, o))
