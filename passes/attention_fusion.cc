@@ -5,6 +5,7 @@
 #include "ops/fused_attention.h"
 #include "ops/op.h"
 #include "ops/reference_util.h"
+#include "passes/attention_near_miss.h"
 #include "passes/attention_pattern.h"
 #include "passes/rewrite.h"
 #include "passes/rules.h"
@@ -352,24 +353,33 @@ bool fuse(Graph& g, Node& product, PassContext& context) {
     const bool queries = sink_factor(g, p->q), keys = sink_factor(g, p->k);
     if (queries || keys) p = match_attention(product);
   }
-  if (!p) return false;
+  const auto missed = [&](std::string_view reason) {
+    context.near_miss(kAtcName, product, reason);
+    return false;
+  };
+  if (!p) {
+    const std::string reason = attention_near_miss(product);
+    return reason.empty() ? false : missed(reason);
+  }
   context.fusions.matched(FusionKind::Graph, kAtcName);
   for (const Node* n : p->nodes)
-    if (!has_static_shapes(*n)) return false;
+    if (!has_static_shapes(*n)) return missed("the shapes of " + n->label() + " are not known");
   auto plan = plan_of(*p);
-  if (!plan) return false;
+  if (!plan) return missed("queries, keys and values have no common heads in strides that the kernel walks");
   AttentionSpec& s = plan->spec;
   const soc::Chip* chip = context.options.chip;
-  if (chip != nullptr && !kernels::attention_fits(s, plan->q->type.dtype, *chip)) return false;
+  if (chip != nullptr && !kernels::attention_fits(s, plan->q->type.dtype, *chip))
+    return missed("a block of rows does not fit the chip's buffers");
   if (plan->mask != nullptr) {
     // Strides are known before a sum of masks is written: a sum is dense over what its addends span.
     AttentionMask probe = s.mask;
     const Dims heads = score_heads(*p);
     for (const ScoreAddend& a : p->addends) {
       Value* v = a.value;
-      if (!view_mask(probe, v, p->scores, heads)) return false;
+      if (!view_mask(probe, v, p->scores, heads)) return missed("the mask has no strides over the scores");
     }
-    if (p->condition != nullptr && !view_mask(probe, plan->mask, p->scores, heads)) return false;
+    if (p->condition != nullptr && !view_mask(probe, plan->mask, p->scores, heads))
+      return missed("the mask has no strides over the scores");
     plan->mask = joined_mask(g, *p);
     ATC_CHECK(view_mask(s.mask, plan->mask, p->scores, heads), "a mask has no strides");
   }

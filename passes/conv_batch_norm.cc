@@ -15,12 +15,17 @@ bool fold(ir::Graph& g, Node& bn, PassContext& context) {
   const auto affine = batch_norm_affine(bn);
   if (!affine) return false;
   const Node* maker = bn.input(0)->producer();
-  if (maker == nullptr || (!maker->is("Conv") && !maker->is("ConvTranspose")) ||
-      !maker->input(1)->is_constant())
+  if (maker == nullptr || (!maker->is("Conv") && !maker->is("ConvTranspose"))) return false;
+  const auto missed = [&](std::string_view reason) {
+    context.near_miss(kAtcName, bn, reason);
     return false;
+  };
+  if (!maker->input(1)->is_constant()) return missed("the weights of " + maker->label() + " are no constant");
   context.fusions.matched(FusionKind::Graph, kAtcName);
+  if (maker->output(0)->uses().size() != 1 || g.is_output(maker->output(0)))
+    return missed("the result of " + maker->label() + " has other readers");
   Node* conv = constant_convolution(bn.input(0));
-  if (conv == nullptr || conv->output(0)->uses().size() != 1 || g.is_output(conv->output(0))) return false;
+  if (conv == nullptr) return missed("the bias of " + maker->label() + " is no constant");
   fold_affine(g, *conv, affine->scale, affine->shift);
   add_sources(*conv, bn);
   replace_value(bn.output(0), conv->output(0));

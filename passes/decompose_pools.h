@@ -16,8 +16,8 @@ bool expand_global_lp_pool(ir::Graph& graph, ir::Node& node);
 /// MaxPool of 8-bit integers: in f32, which holds them all, and back. Not with Indices in use.
 bool expand_integer_max_pool(ir::Graph& graph, ir::Node& node);
 
-/// MaxPool with Indices in use: each tap of the window is a strided part of the padded data, compared with the
-/// greatest so far, in one vector program with its position. Data of f32, f16, bf16, up to 49 taps.
+/// MaxPool with Indices in use: each tap of the window is a strided part of the padded data, compared with
+/// the greatest so far, in one vector program with its position. Data of f32, f16, bf16, up to 49 taps.
 bool expand_indexed_max_pool(ir::Graph& graph, ir::Node& node);
 
 }  // namespace atc::passes

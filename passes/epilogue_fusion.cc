@@ -92,14 +92,17 @@ class Absorber {
     for (auto it = nodes.rbegin(); it != nodes.rend(); ++it)
       if (has_epilogue(**it)) changes += absorb_all(*it);
     if (changes > 0) ATC_CHECK(graph_.sort(), "epilogue fusion made a cycle");
+    for (const auto& n : graph_.nodes())
+      if (const auto miss = misses_.find(n->id()); miss != misses_.end())
+        context_.near_miss(miss->second.first, *n, miss->second.second);
     return changes;
   }
 
  private:
   // Absorbs until no reader fits any more; returns how many did.
   int absorb_all(Node* anchor);
-  // The node that does both, or null where the program does not fit.
-  Node* absorb(Node& anchor, Node& fused);
+  // The node that does both, or null where the program does not fit: `why`.
+  Node* absorb(Node& anchor, Node& fused, std::string& why);
   Node* join(Node& anchor, Node& fused, std::size_t at, bool keep);
 
   std::size_t& slot(const Node& n) { return slot_[static_cast<std::size_t>(n.id())]; }
@@ -117,6 +120,8 @@ class Absorber {
   // A topological order that follows the changes; null where a node has gone. Slots by the nodes' ids.
   std::vector<Node*> order_;
   std::vector<std::size_t> slot_;
+  // Why programs stayed alone, by their ids: another anchor may take one after all.
+  std::map<int, std::pair<std::string_view, std::string>> misses_;
 };
 
 bool reads_any(const Node& n, const std::unordered_set<const Node*>& makers) {
@@ -170,8 +175,11 @@ void Absorber::replace(const Node& anchor, const Node& fused, Node* joined,
   slot(*joined) = at;
 }
 
-Node* Absorber::absorb(Node& anchor, Node& fused) {
-  if (!fused.attrs.get_ints("reduce_axes").empty() || ops::has_fused_views(fused)) return nullptr;
+Node* Absorber::absorb(Node& anchor, Node& fused, std::string& why) {
+  why.clear();
+  if (!fused.attrs.get_ints("reduce_axes").empty()) why = "it reduces along an axis";
+  if (ops::has_fused_views(fused)) why = "it reads its operands through views";
+  if (!why.empty()) return nullptr;
   const Value* acc = anchor.output(0);
   const Dims out = acc->type.dims();
   std::size_t at = fused.inputs().size();
@@ -179,13 +187,18 @@ Node* Absorber::absorb(Node& anchor, Node& fused) {
     if (fused.input(i) == acc) {
       at = i;
     } else if (!fits(anchor, *fused.input(i), out)) {
+      why = "its operand '" + fused.input(i)->name() + "' is neither full, nor single, nor one a channel";
       return nullptr;
     } else if (fused.input(i)->producer() == &anchor) {
+      why = "it reads two results of the product";
       return nullptr;
     }
   }
   for (const Value* v : fused.outputs())
-    if (v->type.dims() != out) return nullptr;
+    if (v->type.dims() != out) {
+      why = "its result '" + v->name() + "' has another shape than the product's";
+      return nullptr;
+    }
   if (at == fused.inputs().size()) return nullptr;
 
   const bool keep =
@@ -195,11 +208,17 @@ Node* Absorber::absorb(Node& anchor, Node& fused) {
   const std::size_t new_outputs = anchor.outputs().size() - (keep ? 0 : 1) + fused.outputs().size();
   // Input 0 of a body is the accumulator.
   const std::size_t operands = first->inputs().size() - 1 + fused.inputs().size() - 1 + new_outputs;
-  if (operands > kMaxProgramOperands || first->node_count() + body->node_count() > kMaxProgramNodes)
+  if (operands > kMaxProgramOperands || first->node_count() + body->node_count() > kMaxProgramNodes) {
+    why = "the epilogue would have more than " + std::to_string(kMaxProgramOperands) + " operands or " +
+          std::to_string(kMaxProgramNodes) + " operators";
     return nullptr;
+  }
   // What the program reads besides must not need the accumulator by another way.
   const std::vector<Node*> dependents = between(anchor, fused);
-  if (!dependents.empty() && reads_any(fused, {dependents.begin(), dependents.end()})) return nullptr;
+  if (!dependents.empty() && reads_any(fused, {dependents.begin(), dependents.end()})) {
+    why = "another of its operands depends on the product";
+    return nullptr;
+  }
 
   Node* joined = join(anchor, fused, at, keep);
   replace(anchor, fused, joined, dependents);
@@ -245,14 +264,21 @@ std::vector<Node*> readers(const Node& anchor) {
 
 int Absorber::absorb_all(Node* anchor) {
   const std::string_view name = atc_name(*anchor);
+  if (!context_.allows(name)) return 0;
   std::set<const Node*> counted;
   int changes = 0;
+  std::string why;
   for (bool again = true; again;) {
     again = false;
     for (Node* fused : readers(*anchor)) {
       if (counted.insert(fused).second) context_.fusions.matched(FusionKind::Ub, name);
-      Node* joined = absorb(*anchor, *fused);
-      if (joined == nullptr) continue;
+      const int id = fused->id();
+      Node* joined = absorb(*anchor, *fused, why);
+      if (joined == nullptr) {
+        if (!why.empty()) misses_[id] = {name, "behind " + anchor->label() + ": " + why};
+        continue;
+      }
+      misses_.erase(id);
       context_.fusions.effected(FusionKind::Ub, name);
       anchor = joined;
       ++changes;

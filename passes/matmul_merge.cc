@@ -273,6 +273,30 @@ void merge(Graph& g, const std::vector<Node*>& products) {
   }
 }
 
+// Why one of several products of a value is not merged with the others.
+std::string_view obstacle(const Node& n) {
+  if (n.attrs.get_int("trans_b", 0) != 0) return "its constant matrix is transposed";
+  if (n.outputs().size() != 1 || !epilogue_of(n).known)
+    return "its epilogue does more than to add a constant row";
+  if (n.output(0)->graph()->is_output(n.output(0))) return "its result is an output of the model";
+  std::vector<Node*> copies;
+  if (!copies_of(n.output(0), n.output(0), copies)) return "a reader of its result takes no view";
+  return "dtypes or biases differ";
+}
+
+// Products of one value with constant matrices that stayed alone.
+void tell_near_misses(const Graph& graph, PassContext& context) {
+  std::map<const Value*, std::vector<const Node*>> products;
+  for (const auto& n : graph.nodes())
+    if (n->is_internal("MatMul") && n->input(1)->is_constant() && n->input(1)->type.shape->size() == 2)
+      products[n->input(0)].push_back(n.get());
+  for (const auto& n : graph.nodes()) {
+    const auto found = n->inputs().empty() ? products.end() : products.find(n->input(0));
+    if (found == products.end() || found->second.size() < 2 || found->second.front() != n.get()) continue;
+    for (const Node* one : found->second) context.near_miss(kAtcName, *one, obstacle(*one));
+  }
+}
+
 StatusOr<int> run(Graph& graph, PassContext& context) {
   std::vector<std::vector<Node*>> groups;
   std::map<const Value*, std::vector<std::size_t>> by_input;
@@ -296,6 +320,7 @@ StatusOr<int> run(Graph& graph, PassContext& context) {
     context.fusions.effected(FusionKind::Graph, kAtcName);
     changes += static_cast<int>(group.size()) - 1;
   }
+  tell_near_misses(graph, context);
   return changes;
 }
 

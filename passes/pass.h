@@ -7,6 +7,7 @@
 
 #include "atc/base/status.h"
 #include "atc/ir/graph.h"
+#include "passes/node_precision.h"
 #include "passes/switches.h"
 #include "soc/chip.h"
 
@@ -20,6 +21,7 @@ enum class Precision {
   AllowFp32ToFp16,  ///< allow_fp32_to_fp16: fp16 only where an operator has no fp32
   MixedFloat16,     ///< mixed_float16, allow_mix_precision
   MixedBfloat16,    ///< mixed_bfloat16, allow_mix_precision_bf16
+  AllowFp32ToBf16,  ///< allow_fp32_to_bf16: bf16 only where an operator has no fp32
 };
 
 /// What the passes need of the compilation's options.
@@ -27,6 +29,7 @@ struct PassOptions {
   const soc::Chip* chip = nullptr;
   Precision precision = Precision::Fp16;
   Switches switches;
+  NodePrecisions node_precisions;  ///< of single nodes, beyond the mode
 };
 
 /// The two groups of fusion_result.json: fusions in the graph, and fusions into one vector or cube task.
@@ -55,11 +58,21 @@ class FusionCounts {
   Map ub_;
 };
 
+/// A place where a fusion's pattern was found, all but one condition of it.
+struct NearMiss {
+  std::string fusion;                ///< ATC's name of the fusion, or ours
+  std::string node, op_type;         ///< where the pattern ends
+  std::vector<std::string> sources;  ///< ONNX nodes of that node
+  std::string reason;                ///< which condition failed
+};
+
 /// Where the compiler departed from the precision mode by itself.
 struct PrecisionChange {
   enum class Kind {
     KeptF32,  ///< a value stays fp32 in a narrow mode
     Clipped,  ///< elements of a constant beyond the narrow type's range were clipped
+    Asked,    ///< an option names the node
+    Faster,   ///< an option asks for the faster form of an operator
   };
   Kind kind = Kind::KeptF32;
   std::string value;                 ///< name of the value or constant
@@ -76,11 +89,22 @@ struct PrecisionRecord {
   int casts = 0;  ///< inserted
 };
 
+struct Pass;
+
 /// Passed through all passes of one compilation.
 struct PassContext {
   PassOptions options;
   FusionCounts fusions;
   PrecisionRecord precision;
+  std::vector<NearMiss> near_misses;
+  const Pass* current = nullptr;  ///< the pass that runs, set by the pass manager
+
+  /// Is this fusion of the running pass (one of its Pass::parts) switched on?
+  bool allows(std::string_view part) const;
+  /// For the report: `fusion` would have taken what ends in `node`, but for `reason` ("the softmax is not
+  /// over the last axis"). A pass calls it where the pattern that its users know was all there otherwise. The
+  /// same thing said twice counts once.
+  void near_miss(std::string_view fusion, const ir::Node& node, std::string_view reason);
 };
 
 /// One transformation of the graph. The pass manager verifies, times, counts and dumps; a pass does not.
@@ -92,9 +116,13 @@ struct Pass {
   StatusOr<int> (*run)(ir::Graph&, PassContext&) = nullptr;
   /// Results are right without it too: switch files may turn it off. The pipeline says so.
   bool optional = false;
+  /// It runs at --oo_level=O1 too: it writes operators in forms that have kernels, and fuses nothing.
+  bool basic = false;
   FusionKind kind = FusionKind::Graph;  ///< which section of a switch file it belongs to
   /// Neighbours in the pipeline that have it run again, in their order, until none of them changes the graph.
   bool repeated = false;
+  /// ATC's names of single fusions in it that switch files know, beside atc_name; separated by blanks.
+  std::string_view parts = {};
 };
 
 }  // namespace atc::passes

@@ -10,6 +10,7 @@
 #include "atc/base/strings.h"
 #include "atc/ir/text.h"
 #include "atc/ir/verifier.h"
+#include "passes/pipeline.h"
 
 namespace atc::passes {
 namespace {
@@ -79,6 +80,7 @@ Status PassManager::run(ir::Graph& graph, PassContext& context) {
   }
   if (!options_.dump_dir.empty()) ATC_TRY(write_dump(graph, "input"));
 
+  if (options_.trace != nullptr) options_.trace->start(graph);
   for (std::size_t first = 0; first < passes_.size();) {
     std::size_t end = first + 1;
     while (passes_[first].repeated && end < passes_.size() && passes_[end].repeated) ++end;
@@ -92,18 +94,22 @@ Status PassManager::run(ir::Graph& graph, PassContext& context) {
     }
     first = end;
   }
+  context.current = nullptr;
   verify_after(graph, records_.empty() ? "(none)" : records_.back().name);
   return {};
 }
 
 StatusOr<int> PassManager::run_one(const Pass& pass, ir::Graph& graph, PassContext& context) {
   if (!context.options.switches.is_on(pass)) return 0;
+  context.current = &pass;
   const auto start = std::chrono::steady_clock::now();
   StatusOr<int> changes = pass.run(graph, context);
   const std::chrono::duration<double, std::milli> wall = std::chrono::steady_clock::now() - start;
   if (!changes.ok())
     return std::move(changes).status().while_doing("running pass '" + std::string(pass.name) + "'");
   records_.push_back({pass.name, *changes, wall.count()});
+  if (options_.trace != nullptr && *changes > 0) options_.trace->after(pass, graph);
+  if (options_.on_canonical && records_.size() == canonical_passes().size()) options_.on_canonical(graph);
   if (options_.verify_each) verify_after(graph, pass.name);
   ATC_TRY(dump(graph, pass.name, *changes));
   return changes;

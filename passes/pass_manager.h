@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "passes/fusion_trace.h"
 #include "passes/pass.h"
 
 namespace atc::passes {
@@ -21,6 +22,11 @@ struct PassManagerOptions {
   std::int64_t max_constant_elements = 64;
   /// Run only so many passes (to bisect a wrong result); -1: all.
   int pass_limit = -1;
+  /// Takes down what passes make of several source nodes, for the report; null: nobody asks.
+  FusionTrace* trace = nullptr;
+  /// Called with the graph after the canonical passes, where every value has its type and every node still
+  /// is what the model says.
+  std::function<void(const ir::Graph&)> on_canonical = {};
 };
 
 /// What became of one pass.

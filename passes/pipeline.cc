@@ -17,6 +17,7 @@
 #include "passes/dequantize_per_reader.h"
 #include "passes/dynamic_regions.h"
 #include "passes/epilogue_fusion.h"
+#include "passes/fast_gelu.h"
 #include "passes/gate_merge.h"
 #include "passes/gelu_fusion.h"
 #include "passes/group_norm_fusion.h"
@@ -58,9 +59,23 @@ namespace atc::passes {
 
 namespace {
 
-Pass optional(Pass pass, FusionKind kind = FusionKind::Graph) {
+// `parts`: ATC's names of single fusions in it, separated by blanks.
+Pass optional(Pass pass, FusionKind kind = FusionKind::Graph, std::string_view parts = {}) {
   pass.optional = true;
   pass.kind = kind;
+  pass.basic = false;
+  pass.parts = parts;
+  return pass;
+}
+
+constexpr std::string_view kEpilogues =
+    "ATbeMatmulElemwiseFusionPass TbeConv2DElemwiseFusionPass TbeDepthwiseConvElemwiseFusionPass "
+    "TbePoolElemwiseFusionPass";
+
+// Optional, but on at every level.
+Pass basic(Pass pass) {
+  pass = optional(pass);
+  pass.basic = true;
   return pass;
 }
 
@@ -115,8 +130,8 @@ std::vector<Pass> pipeline() {
       optional(quantize_motion_pass()),
       optional(quantize_fusion_pass()),
       constant_folding_pass(),
-      optional(quantize_expand_pass()),
-      optional(quantize_sign_pass()),
+      basic(quantize_expand_pass()),
+      basic(quantize_sign_pass()),
 
       // Operators that exporters write out, before others are written out here.
       optional(group_norm_fusion_pass()),
@@ -131,18 +146,19 @@ std::vector<Pass> pipeline() {
 
       // Operators that have simpler forms take them; what that leaves to fold is folded.
       optional(conv_batch_norm_pass()),
-      optional(decompose_pass()),
+      basic(decompose_pass()),
   };
   const std::vector<Pass> rest = {
       // Whole subgraphs that one kernel computes.
       optional(rope_fusion_pass()),
       optional(attention_orientation_pass()),
       optional(attention_fusion_pass()),
-      optional(attention_lowering_pass()),
+      basic(attention_lowering_pass()),
       optional(swiglu_fusion_pass()),
       optional(softmax_pooling_pass()),
       optional(masked_softmax_fusion_pass()),
       optional(gate_merge_pass()),
+      basic(fast_gelu_pass()),
       dead_code_pass(),
 
       // Behind the attention fusion, which takes one factor between its products.
@@ -154,8 +170,9 @@ std::vector<Pass> pipeline() {
       cube_form_pass(),
       optional(transposed_operand_pass()),
       optional(vector_fusion_pass(), FusionKind::Ub),
+      vector_form_pass(),
       optional(program_motion_pass(), FusionKind::Ub),
-      optional(epilogue_fusion_pass(), FusionKind::Ub),
+      optional(epilogue_fusion_pass(), FusionKind::Ub, kEpilogues),
       optional(matmul_merge_pass()),
 
       // Storage: types, packed weights, formats.

@@ -5,11 +5,13 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 
 #include "atc/base/half.h"
 #include "ops/recurrent.h"
+#include "passes/node_storage.h"
 
 namespace atc::passes {
 namespace {
@@ -17,14 +19,6 @@ namespace {
 using ir::Graph;
 using ir::Node;
 using ir::Value;
-
-constexpr std::array<std::pair<Precision, std::string_view>, 6> kPrecisionNames = {
-    {{Precision::Fp16, "fp16"},
-     {Precision::Origin, "origin"},
-     {Precision::Fp32, "cube_fp16in_fp32out"},
-     {Precision::AllowFp32ToFp16, "allow_fp32_to_fp16"},
-     {Precision::MixedFloat16, "mixed_float16"},
-     {Precision::MixedBfloat16, "mixed_bfloat16"}}};
 
 constexpr double kMaxHalf = 65504.0;
 // Constants of up to so many elements are not worth the rounding outside the cube.
@@ -90,7 +84,7 @@ struct Rules {
 };
 
 // The black list of the mixed modes: operators that must not be lowered.
-bool forbids_narrow(const Node& n) {
+bool is_black_listed(const Node& n) {
   return !fp32_reason(n.op_type).empty() || n.op_type.starts_with("Reduce");
 }
 
@@ -123,10 +117,11 @@ std::set<const Value*> quantized_next(const Graph& graph) {
 
 class Narrower {
  public:
-  Narrower(Graph& graph, const Rules& rules, PrecisionRecord& record)
+  Narrower(Graph& graph, const Rules& rules, const NodePrecisions& asked, PrecisionRecord& record)
       : graph_(graph),
         rules_(rules),
         narrow_(rules.narrow),
+        asked_(asked, rules.narrow),
         record_(record),
         quantized_next_(quantized_next(graph)) {}
 
@@ -142,16 +137,13 @@ class Narrower {
   void visit(Node& n) {
     if (is_widening(n)) return;
     if (n.is_internal("Fused")) {
-      if (!may_narrow(n)) return;
-      for (std::size_t i = 0; i < n.inputs().size(); ++i) narrow_large_constant(n, i);
-      narrow_outputs(n, n.attrs.get_graph("body"));
+      const bool narrow = may_narrow(n);
+      for (std::size_t i = 0; narrow && i < n.inputs().size(); ++i) narrow_large_constant(n, i);
+      narrow_outputs(n, "body", narrow);
     } else if (n.domain == "atc" && n.attrs.has("epilogue")) {
       const bool window = n.op_type == "MaxPool" || n.op_type == "AveragePool";
-      if (is_float(n.input(0)->type.dtype) && !window) {
-        require(n, 0, narrow_);
-        require(n, 1, narrow_);
-      }
-      if (window ? may_narrow(n) : rules_.cube_results) narrow_outputs(n, n.attrs.get_graph("epilogue"));
+      if (is_float(n.input(0)->type.dtype) && !window) type_operands(n, {0, 1});
+      narrow_outputs(n, "epilogue", window ? may_narrow(n) : rules_.cube_results);
     } else if (is_recurrent(n)) {
       visit_recurrent(n);
     } else if (n.is_internal("Attention")) {
@@ -159,9 +151,7 @@ class Narrower {
     } else if (is_mover(n)) {
       visit_mover(n);
     } else {
-      for (std::size_t i = 0; i < n.inputs().size(); ++i)
-        if (n.input(i) != nullptr && n.input(i)->type.dtype == narrow_ && narrowed_.contains(n.input(i)))
-          require(n, i, DType::F32);
+      for (std::size_t i = 0; i < n.inputs().size(); ++i) widen(n, i);
     }
   }
 
@@ -169,8 +159,14 @@ class Narrower {
   bool may_narrow(const Node& n) const {
     if (rules_.programs != Rules::Programs::Follow) return rules_.programs == Rules::Programs::Narrow;
     if (const auto body = n.attrs.get_graph("body"); body != nullptr)
-      for (const auto& inner : body->nodes())
-        if (forbids_narrow(*inner)) return false;
+      for (const auto& inner : body->nodes()) {
+        const Storage asked = asked_.storage_of(*inner);
+        if (asked == Storage::Keep || (asked == Storage::Mode && is_black_listed(*inner))) return false;
+      }
+    return reads_narrow(n);
+  }
+
+  bool reads_narrow(const Node& n) const {
     return std::any_of(n.inputs().begin(), n.inputs().end(),
                        [&](const Value* v) { return v != nullptr && narrowed_.contains(v); });
   }
@@ -183,23 +179,48 @@ class Narrower {
            n.input(0)->type.dtype == narrow_;
   }
 
+  // Operands of a product, all of one type. Returns whether that is the narrow one.
+  bool type_operands(Node& n, const std::vector<std::size_t>& operands) {
+    const Storage asked = asked_.operands_of(n);
+    const bool narrow = asked == Storage::Mode     ? rules_.cube_operands
+                        : asked == Storage::Follow ? reads_narrow(n)
+                                                   : asked == Storage::Narrow;
+    for (const std::size_t i : operands) {
+      if (narrow)
+        require(n, i, narrow_);
+      else
+        widen(n, i);
+    }
+    if (asked != Storage::Mode && narrow != rules_.cube_operands)
+      record_asked(n, n.output(0)->name(), n.op_type,
+                   narrow ? "its operands are narrowed" : "its operands keep their type");
+    return narrow;
+  }
+
   // Queries, keys and values are cube operands; the mask is added in fp32 whatever it is stored in.
   void visit_attention(Node& n) {
     if (!is_wide(n.output(0))) return;
+    std::vector<std::size_t> operands;
     for (std::size_t i = 0; i < n.inputs().size(); ++i)
-      if (i != 1) require(n, i, narrow_);
-    set_narrow(n.output(0));
+      if (i != 1) operands.push_back(i);
+    if (type_operands(n, operands) && asked_.storage_of(n) != Storage::Keep) set_narrow(n.output(0));
   }
 
   void visit_mover(Node& n) {
     const std::size_t data = n.is("Concat") ? n.inputs().size() : 1;
-    bool any_narrow = false;
+    const Storage asked = asked_.storage_of(n);
+    if (asked == Storage::Keep) {
+      for (std::size_t i = 0; i < data; ++i) widen(n, i);
+      return;
+    }
+    bool any_narrow = asked == Storage::Narrow;
     for (std::size_t i = 0; i < data; ++i)
       if (n.input(i) != nullptr && !n.input(i)->is_constant())
         any_narrow = any_narrow || n.input(i)->type.dtype == narrow_;
     const bool table = n.is("Gather") && n.input(0)->is_constant();
     const bool narrows_table = table && rules_.programs == Rules::Programs::Narrow && is_wide(n.input(0)) &&
-                               !quantized_next_.contains(n.output(0)) && fits_half(n.input(0)->constant());
+                               !quantized_next_.contains(n.output(0)) && !asked_.keep_all(*n.output(0)) &&
+                               fits_half(n.input(0)->constant());
     if (!any_narrow && !narrows_table) return;
     for (std::size_t i = 0; i < data; ++i)
       if (is_wide(n.input(i))) require(n, i, narrow_);
@@ -210,8 +231,8 @@ class Narrower {
   // The products take the narrow type; states are kept in fp32 on chip, and the cell state of LSTM, which no
   // activation bounds, outside too.
   void visit_recurrent(Node& n) {
-    for (std::size_t i : {ops::recurrent::kX, ops::recurrent::kW, ops::recurrent::kR}) require(n, i, narrow_);
-    if (!rules_.cube_results) return;
+    const bool narrow = type_operands(n, {ops::recurrent::kX, ops::recurrent::kW, ops::recurrent::kR});
+    if (!narrow || !rules_.cube_results || asked_.storage_of(n) == Storage::Keep) return;
     for (std::size_t i : {std::size_t{0}, std::size_t{1}})
       if (Value* v = n.output(i); is_wide(v) && !graph_.is_output(v) && !quantized_next_.contains(v))
         set_narrow(v);
@@ -224,13 +245,25 @@ class Narrower {
     ++changes_;
   }
 
-  void narrow_outputs(Node& n, const std::shared_ptr<Graph>& body) {
+  // `by_mode`: the precision mode narrows what the program stores.
+  void narrow_outputs(Node& n, std::string_view graph, bool by_mode) {
+    const auto body = n.attrs.get_graph(graph);
     for (std::size_t i = 0; i < n.outputs().size(); ++i) {
       Value* v = n.output(i);
-      Value* inner = body->outputs()[i];
       if (!is_wide(v) || graph_.is_output(v)) continue;
-      const std::string_view op =
-          inner->producer() == nullptr ? std::string_view() : std::string_view(inner->producer()->op_type);
+      const Value* inner = body->outputs()[i];
+      const Node* maker = inner->producer();
+      const std::string_view op = maker == nullptr ? std::string_view() : std::string_view(maker->op_type);
+      const Storage asked = asked_.output_of(n, maker, *inner);
+      if (asked == Storage::Keep || asked == Storage::Narrow) {
+        const bool narrow = asked == Storage::Narrow;
+        if (narrow != by_mode)
+          record_asked(n, v->name(), op, narrow ? "it is narrowed" : "it keeps its type");
+        if (narrow) set_narrow(v);
+        continue;
+      }
+      const bool narrow = asked == Storage::Follow ? reads_narrow(n) : by_mode;
+      if (!narrow || asked_.keep_all(*v)) continue;
       const std::string_view reason = quantized_next_.contains(v) ? kQuantizedReason : fp32_reason(op);
       if (!reason.empty())
         record_.changes.push_back(
@@ -240,16 +273,27 @@ class Narrower {
     }
   }
 
+  void record_asked(const Node& n, const std::string& value, std::string_view op, const std::string& what) {
+    record_.changes.push_back({PrecisionChange::Kind::Asked, value, op.empty() ? n.op_type : std::string(op),
+                               n.sources, asked_.option_of(n) + ": " + what});
+  }
+
   void narrow_large_constant(Node& n, std::size_t i) {
     const Value* v = n.input(i);
     if (!is_wide(v) || !v->is_constant() || v->constant().count() <= kSmallConstant) return;
-    if (quantized_next_.contains(v)) return;
+    if (quantized_next_.contains(v) || asked_.keeps(n, i)) return;
     if (fits_half(v->constant())) {
       require(n, i, narrow_);
     } else if (kept_constants_.insert(v).second) {
       record_.changes.push_back({PrecisionChange::Kind::KeptF32, v->name(), n.op_type, n.sources,
                                  "its elements are beyond the range of fp16"});
     }
+  }
+
+  // What was narrowed comes back as fp32.
+  void widen(Node& n, std::size_t i) {
+    const Value* v = n.input(i);
+    if (v != nullptr && v->type.dtype == narrow_ && narrowed_.contains(v)) require(n, i, DType::F32);
   }
 
   // Input i of the node in dtype `to`, through a constant of that type or a Cast.
@@ -317,6 +361,7 @@ class Narrower {
   Graph& graph_;
   Rules rules_;
   DType narrow_;
+  NodeStorage asked_;
   PrecisionRecord& record_;
   const std::set<const Value*> quantized_next_;
   int changes_ = 0;
@@ -324,61 +369,40 @@ class Narrower {
   std::map<std::pair<const Value*, DType>, Value*> converted_;
 };
 
-StatusOr<int> run(Graph& graph, PassContext& context) {
-  const auto narrow = [&](const Rules& rules) { return Narrower(graph, rules, context.precision).run(); };
+/// nullopt: nothing is narrowed.
+std::optional<Rules> rules_of(const PassOptions& options) {
   constexpr Rules kCubeOperands = {DType::F16, true, false, Rules::Programs::Keep};
-  const soc::Chip* chip = context.options.chip;
-  switch (context.options.precision) {
+  const bool cube_takes_f32 = options.chip == nullptr || options.chip->cube_f32;
+  switch (options.precision) {
     case Precision::Origin:
-      return 0;
+      return std::nullopt;
     case Precision::Fp32:
-      return narrow(kCubeOperands);
+      return kCubeOperands;
     case Precision::AllowFp32ToFp16:
-      return chip == nullptr || chip->cube_f32 ? 0 : narrow(kCubeOperands);
+      return cube_takes_f32 ? std::nullopt : std::optional(kCubeOperands);
+    case Precision::AllowFp32ToBf16:
+      return cube_takes_f32 ? std::nullopt
+                            : std::optional(Rules{DType::BF16, true, false, Rules::Programs::Keep});
     case Precision::Fp16:
-      return narrow({DType::F16, true, true, Rules::Programs::Narrow});
+      return Rules{DType::F16, true, true, Rules::Programs::Narrow};
     case Precision::MixedFloat16:
-      return narrow({DType::F16, true, true, Rules::Programs::Follow});
+      return Rules{DType::F16, true, true, Rules::Programs::Follow};
     case Precision::MixedBfloat16:
-      return narrow({DType::BF16, true, true, Rules::Programs::Follow});
+      return Rules{DType::BF16, true, true, Rules::Programs::Follow};
   }
-  return 0;
+  return std::nullopt;
+}
+
+StatusOr<int> run(Graph& graph, PassContext& context) {
+  const PassOptions& options = context.options;
+  auto rules = rules_of(options);
+  // Single nodes may be narrow in a mode that narrows nothing.
+  if (!rules && options.node_precisions.empty()) return 0;
+  if (!rules) rules = Rules{DType::F16, false, false, Rules::Programs::Keep};
+  return Narrower(graph, *rules, options.node_precisions, context.precision).run();
 }
 
 }  // namespace
-
-std::string_view fp32_reason(std::string_view op) {
-  constexpr std::string_view kRange = "its results leave the range of fp16";
-  constexpr std::string_view kSum = "sums of many elements lose their low bits or leave the range in fp16";
-  constexpr std::string_view kLog = "small differences of logarithms are lost in fp16";
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kOps = {{{"CumSum", kSum},
-                                                                                   {"Exp", kRange},
-                                                                                   {"Log", kLog},
-                                                                                   {"Pow", kRange},
-                                                                                   {"ReduceL1", kSum},
-                                                                                   {"ReduceL2", kSum},
-                                                                                   {"ReduceLogSum", kLog},
-                                                                                   {"ReduceLogSumExp", kLog},
-                                                                                   {"ReduceProd", kRange},
-                                                                                   {"ReduceSum", kSum},
-                                                                                   {"ReduceSumSquare", kSum},
-                                                                                   {"Softplus", kRange}}};
-  const auto at =
-      std::find_if(kOps.begin(), kOps.end(), [&](const auto& entry) { return entry.first == op; });
-  return at == kOps.end() ? std::string_view() : at->second;
-}
-
-std::string_view precision_name(Precision precision) {
-  for (const auto& [p, name] : kPrecisionNames)
-    if (p == precision) return name;
-  return {};
-}
-
-std::optional<Precision> precision_from_name(std::string_view text) {
-  for (const auto& [p, name] : kPrecisionNames)
-    if (name == text) return p;
-  return std::nullopt;
-}
 
 Pass precision_pass() {
   return {"precision", "", "storage types of floating values; Casts where a task cannot convert", run};

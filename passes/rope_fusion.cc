@@ -217,15 +217,19 @@ class Fuser {
     const DType dtype = y->type.dtype;
     if (dtype != DType::F32 && dtype != DType::F16 && dtype != DType::BF16) return false;
     context.fusions.matched(FusionKind::Graph, kAtcName);
+    const auto missed = [&](const std::string& reason) {
+      context.near_miss(kAtcName, n, reason);
+      return false;
+    };
     for (const Node* k : m->nodes)
-      if (!has_static_shapes(*k)) return false;
+      if (!has_static_shapes(*k)) return missed("the shapes of " + k->label() + " are not known");
     const std::int64_t h = m->x.dims.back();
     Dims space = y->type.dims();
     space.pop_back();
     space.insert(space.end(), {2, h});
     if (element_count(space) == 0) return false;
     auto cos = table_view(m->cos, *m, space), sin = table_view(m->sin, *m, space);
-    if (!cos || !sin) return false;
+    if (!cos || !sin) return missed("the table of cosines or sines is not broadcast over whole heads");
 
     Operand x{m->x.offset, m->x.strides}, turned = x;
     const std::int64_t step = x.strides.back();

@@ -75,7 +75,15 @@ bool fuse(Graph& graph, Node& n, PassContext& context) {
     const Node *gp = projection(gv->base), *up = projection(uv->base);
     const bool products = gp != nullptr && up != nullptr && gp != up && gp->input(0) == up->input(0) &&
                           gv->base->uses().size() == gate->nodes.size() && uv->base->uses().size() == 1;
-    if (!parts && !products) continue;
+    if (!parts && !products) {
+      // Two products, or parts of tensors: what users know as a gated unit.
+      if ((gp != nullptr && up != nullptr) || (gv->base != g && uv->base != u))
+        context.near_miss(atc_name(*gate), n,
+                          gp != nullptr && up != nullptr
+                              ? "the two products do not read one value, or something else reads a product"
+                              : "gate and value are parts of two tensors");
+      continue;
+    }
     // Elsewhere other gates are better off in the programs of their neighbours.
     const bool feeds_forward = gp != nullptr && is_private(y) && y->uses()[0].node->is("MatMul");
     if (gate->label != kSwiGlu && !feeds_forward) continue;

@@ -100,7 +100,9 @@ bool walks_axes_as_one(const Group& g, const Dims& dims) {
 
 class Fuser {
  public:
-  explicit Fuser(Graph& graph) : graph_(graph), detached_(graph), order_(graph) {}
+  enum class Groups { Joined, Single };
+  Fuser(Graph& graph, PassContext& context, Groups groups)
+      : graph_(graph), detached_(graph), order_(graph), context_(context), joins_(groups == Groups::Joined) {}
 
   int run() {
     for (Node* n : graph_.node_list()) {
@@ -108,7 +110,7 @@ class Fuser {
       if (!g || !is_legal(*g)) continue;
       std::shared_ptr<Group> mine = std::make_shared<Group>(std::move(*g));
       group_of_[n] = mine;
-      for (bool joined = true; joined;) {
+      for (bool joined = joins_; joined;) {
         joined = false;
         for (const auto& other : producers(*mine))
           if (auto merged = join(*other, *mine)) {
@@ -119,6 +121,7 @@ class Fuser {
           }
       }
     }
+    if (joins_) tell_near_misses();
     int made = 0;
     std::unordered_set<const Group*> done;
     for (Node* n : graph_.node_list()) {
@@ -146,7 +149,8 @@ class Fuser {
                        [&](const Value::Use& u) { return !contains(g, u.node); });
   }
 
-  bool is_legal(const Group& g) const;
+  // `why`: what of it no program can be.
+  bool is_legal(const Group& g, std::string* why = nullptr) const;
 
   // Groups that feed this one, the latest first.
   std::vector<std::shared_ptr<Group>> producers(const Group& g) const {
@@ -164,12 +168,34 @@ class Fuser {
     return out;
   }
 
-  std::optional<Group> join(const Group& a, const Group& b) const {
-    if (a.members.size() + b.members.size() > kMaxProgramNodes) return std::nullopt;
+  // Normalizations and the like in several programs: what reads a reduction and the value that it reduces.
+  void tell_near_misses() {
+    std::unordered_set<const Group*> done;
+    for (Node* n : graph_.node_list()) {
+      const auto found = group_of_.find(n);
+      if (found == group_of_.end() || !done.insert(found->second.get()).second) continue;
+      for (const auto& other : producers(*found->second)) {
+        if (other->reduce_axes.empty() || other->space != found->second->space) continue;
+        std::string why;
+        join(*other, *found->second, &why);
+        if (!why.empty())
+          context_.near_miss("AutomaticUbFusion", *found->second->members.front(),
+                             "not in one program with " + other->members.back()->label() + ": " + why);
+      }
+    }
+  }
+
+  std::optional<Group> join(const Group& a, const Group& b, std::string* why = nullptr) const {
+    const auto refused = [&](std::string reason) {
+      if (why != nullptr) *why = std::move(reason);
+      return std::nullopt;
+    };
+    if (a.members.size() + b.members.size() > kMaxProgramNodes)
+      return refused("the program would have more than " + std::to_string(kMaxProgramNodes) + " operators");
     auto space = broadcast_dims(a.space, b.space);
     if (!space) return std::nullopt;
     if (!a.reduce_axes.empty() && !b.reduce_axes.empty() && a.reduce_axes != b.reduce_axes)
-      return std::nullopt;
+      return refused("they reduce along other axes");
     Group g;
     g.space = *space;
     g.reduce_axes = a.reduce_axes.empty() ? b.reduce_axes : a.reduce_axes;
@@ -177,7 +203,8 @@ class Fuser {
     std::merge(a.members.begin(), a.members.end(), b.members.begin(), b.members.end(),
                std::back_inserter(g.members),
                [&](const Node* x, const Node* y) { return order_.of(x) < order_.of(y); });
-    if (crosses_storage_point(a, b) || !is_legal(g) || passes_outside(a, b)) return std::nullopt;
+    if (crosses_storage_point(a, b) || !is_legal(g, why)) return std::nullopt;
+    if (passes_outside(a, b)) return refused("a value goes through another operator in between");
     return g;
   }
 
@@ -209,30 +236,42 @@ class Fuser {
   Graph& graph_;
   const DetachedBodies detached_;
   NodeOrder order_;
+  PassContext& context_;
+  const bool joins_;
   std::unordered_map<const Node*, std::shared_ptr<Group>> group_of_;
 };
 
-bool Fuser::is_legal(const Group& g) const {
-  if (g.members.size() > kMaxProgramNodes) return false;
+bool Fuser::is_legal(const Group& g, std::string* why) const {
+  const auto refused = [&](std::string reason) {
+    if (why != nullptr) *why = std::move(reason);
+    return false;
+  };
+  if (g.members.size() > kMaxProgramNodes)
+    return refused("the program would have more than " + std::to_string(kMaxProgramNodes) + " operators");
   std::set<const Value*> operands;
   for (const Node* n : g.members) {
     const Dims axes = *ops::vector_reduce_axes(*n);
     // Reductions see the whole space.
-    if (!axes.empty() && n->input(0)->type.dims() != g.space) return false;
+    if (!axes.empty() && n->input(0)->type.dims() != g.space)
+      return refused(n->label() + " does not reduce over the whole space of the program");
     for (std::size_t i = 0; i < n->inputs().size(); ++i) {
       const Value* v = n->input(i);
       if (v == nullptr || is_parameter(*n, i) || is_immediate(v)) continue;
       if (v->producer() != nullptr && contains(g, v->producer())) continue;
-      if (!walks_axes_as_one(g, v->type.dims())) return false;
+      if (!walks_axes_as_one(g, v->type.dims()))
+        return refused("operand '" + v->name() + "' is broadcast over a part of the reduced axes");
       operands.insert(v);
     }
     for (const Value* v : n->outputs()) {
       if (v == nullptr || !leaves(g, v)) continue;
-      if (!is_storable(g, v->type.dims())) return false;
+      if (!is_storable(g, v->type.dims()))
+        return refused("'" + v->name() + "', which others read, does not span the space of the program");
       operands.insert(v);
     }
   }
-  return operands.size() <= kMaxProgramOperands;
+  if (operands.size() > kMaxProgramOperands)
+    return refused("the program would have more than " + std::to_string(kMaxProgramOperands) + " operands");
+  return true;
 }
 
 void Fuser::build(const Group& g) {
@@ -283,7 +322,7 @@ void Fuser::build(const Group& g) {
 }
 
 StatusOr<int> run(Graph& graph, PassContext& context) {
-  const int made = Fuser(graph).run();
+  const int made = Fuser(graph, context, Fuser::Groups::Joined).run();
   for (const auto& n : graph.nodes()) {
     if (!n->is_internal("Fused") || n->attrs.get_graph("body")->node_count() < 2) continue;
     context.fusions.matched(FusionKind::Ub, "AutomaticUbFusion");
@@ -292,7 +331,15 @@ StatusOr<int> run(Graph& graph, PassContext& context) {
   return made;
 }
 
+StatusOr<int> run_single(Graph& graph, PassContext& context) {
+  return Fuser(graph, context, Fuser::Groups::Single).run();
+}
+
 }  // namespace
+
+Pass vector_form_pass() {
+  return {"vector-form", "", "what vector fusion left becomes vector programs of one operator", run_single};
+}
 
 Pass vector_fusion_pass() {
   return {"vector-fusion", "AutomaticUbFusion", "elementwise operators and reductions become vector programs",

@@ -17,4 +17,8 @@ inline constexpr std::size_t kMaxProgramOperands = 12;
 /// axes 1. Single elementwise operators become programs of one. Known to users as AutomaticUbFusion.
 Pass vector_fusion_pass();  ///< "vector-fusion"; changes: groups made
 
+/// Programs of one operator each, of whatever is no program yet: with vector fusion switched off, elementwise
+/// operators and reductions are still the AI Core's.
+Pass vector_form_pass();  ///< "vector-form"; changes: programs made
+
 }  // namespace atc::passes

@@ -103,7 +103,7 @@ bool is_worth_it(const Node& reader, const InputPart& p, DType dtype, std::int64
   return !is_program(reader) || row(0) > 0 || (axes.size() > 1 && row(1) >= kLeastRowBytes);
 }
 
-std::optional<Source> readable_part(const Graph& g, const Node& reader, Value* v) {
+std::optional<Source> readable_part(const Graph& g, const Node& reader, Value* v, PassContext& context) {
   if (v->producer() == nullptr || v->producer()->graph() != &g || element_count(v->type.dims()) == 0)
     return std::nullopt;
   // What only shows another value costs nothing: the node behind it copies.
@@ -114,7 +114,13 @@ std::optional<Source> readable_part(const Graph& g, const Node& reader, Value* v
       source->base->type.dtype != v->type.dtype)
     return std::nullopt;
   const auto reads = view_reads(g, copied);
-  if (!reads || !is_worth_it(reader, source->part, v->type.dtype, *reads)) return std::nullopt;
+  if (!reads) return std::nullopt;
+  if (!is_worth_it(reader, source->part, v->type.dtype, *reads)) {
+    context.near_miss("view-fusion", *v->producer(),
+                      "rows of its part '" + v->name() + "' are shorter than " +
+                          std::to_string(kLeastRowBytes) + " bytes: one copy for all readers is cheaper");
+    return std::nullopt;
+  }
   return source;
 }
 
@@ -137,13 +143,13 @@ Node* as_internal_concat(Graph& g, Node& n) {
   return r;
 }
 
-int read_parts_in_place(Graph& g, Node* n) {
+int read_parts_in_place(Graph& g, Node* n, PassContext& context) {
   int changes = 0;
   std::map<std::size_t, InputPart> parts = ops::input_parts(*n);
   for (std::size_t i = 0; i < n->inputs().size(); ++i) {
     if (parts.contains(i)) continue;  // a part of a part keeps its copy
     Value* v = n->input(i);
-    const auto source = readable_part(g, *n, v);
+    const auto source = readable_part(g, *n, v, context);
     if (!source) continue;
     if (ops::is_concat(*n)) n = as_internal_concat(g, *n);
     parts[i] = source->part;
@@ -155,10 +161,10 @@ int read_parts_in_place(Graph& g, Node* n) {
   return changes;
 }
 
-StatusOr<int> run(Graph& graph, PassContext&) {
+StatusOr<int> run(Graph& graph, PassContext& context) {
   int changes = 0;
   for (Node* n : graph.node_list())
-    if (takes_views(*n)) changes += read_parts_in_place(graph, n);
+    if (takes_views(*n)) changes += read_parts_in_place(graph, n, context);
   return changes;
 }
 

@@ -1,19 +1,28 @@
 #include "driver/compile.h"
 
+#include <unistd.h>
+
+#include <cstdlib>
+#include <optional>
+
 #include "driver/log.h"
 #include "driver/memory_options.h"
 #include "driver/model_edit.h"
 #include "driver/path_checks.h"
+#include "driver/precision_nodes.h"
 #include "frontend/onnx/importer.h"
 #include "om/writer.h"
 #include "passes/bind_shapes.h"
+#include "passes/fusion_trace.h"
 #include "passes/operator_check.h"
 #include "passes/pass_manager.h"
 #include "passes/pipeline.h"
+#include "passes/plan_info.h"
 #include "passes/precision.h"
 #include "plan/build.h"
 #include "report/compile_report.h"
 #include "report/fusion_result.h"
+#include "report/source_graph.h"
 
 namespace atc::driver {
 namespace {
@@ -32,9 +41,32 @@ std::map<std::string, std::vector<std::int64_t>> bindings(const CompileOptions& 
   return out;
 }
 
+/// As ATC has it: the working directory, or a folder of the process below $ASCEND_WORK_PATH.
+std::filesystem::path fusion_result_path() {
+  const char* work = std::getenv("ASCEND_WORK_PATH");
+  const std::filesystem::path name = "fusion_result.json";
+  if (work == nullptr || *work == '\0') return name;
+  return std::filesystem::path(work) / "FE" / std::to_string(::getpid()) / name;
+}
+
+void remove_file(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(path, ignored)) std::filesystem::remove(path, ignored);
+}
+
+/// What --report tells beside the plan.
+struct Trail {
+  passes::FusionTrace trace;
+  std::optional<report::SourceGraph> sources;
+};
+
 Status run_pipeline(const CompileOptions& options, ir::Graph& graph, passes::PassContext& context,
-                    CompileResult& result) {
+                    Trail& trail, CompileResult& result) {
   passes::PassManagerOptions manager_options;
+  if (!options.report.empty()) {
+    manager_options.trace = &trail.trace;
+    manager_options.on_canonical = [&](const ir::Graph& canonical) { trail.sources.emplace(canonical); };
+  }
   manager_options.print_ir_after = options.print_ir_after;
   manager_options.dump_dir = options.dump_dir.string();
   manager_options.print = [&](std::string_view text) { result.console += text; };
@@ -50,27 +82,27 @@ Status run_pipeline(const CompileOptions& options, ir::Graph& graph, passes::Pas
 
 /// The .om comes last: where it is, everything else was written too.
 Status write_files(const CompileOptions& options, const plan::BuiltPlan& built,
-                   const passes::PassContext& context, const ir::Graph& graph) {
+                   const passes::PassContext& context, const Trail& trail, const ir::Graph& graph) {
+  ATC_ASSIGN(const om::OmImage image, om::make_om(built.plan, built.weights, graph));
   ATC_TRY(create_folder_of(options.om_output()));
-  if (options.export_compile_stat != 0)
-    ATC_TRY(report::write_fusion_result(context.fusions, "fusion_result.json"));
+  if (options.export_compile_stat != 0) {
+    ATC_TRY(create_folder_of(fusion_result_path()));
+    ATC_TRY(report::write_fusion_result({{0, 0, context.fusions}}, fusion_result_path()));
+  }
   if (!options.report.empty()) {
     ATC_TRY(create_folder_of(options.report));
-    ATC_TRY(report::write_compile_report(built.plan, context, options.report));
+    ATC_TRY(report::write_compile_report(
+        {built.plan, context, trail.trace.formations(), trail.sources.value(), image}, options.report));
   }
-  return om::write_om(options.om_output(), built.plan, built.weights, graph);
+  return om::write_om(options.om_output(), image);
 }
 
 Status write_outputs(const CompileOptions& options, const plan::BuiltPlan& built,
-                     const passes::PassContext& context, const ir::Graph& graph) {
-  Status written = write_files(options, built, context, graph);
+                     const passes::PassContext& context, const Trail& trail, const ir::Graph& graph) {
+  Status written = write_files(options, built, context, trail, graph);
   if (written.ok()) return written;
   // What tells of a model that is not there is misleading.
-  const auto remove_file = [](const std::filesystem::path& path) {
-    std::error_code ignored;
-    if (std::filesystem::is_regular_file(path, ignored)) std::filesystem::remove(path, ignored);
-  };
-  if (options.export_compile_stat != 0) remove_file("fusion_result.json");
+  if (options.export_compile_stat != 0) remove_file(fusion_result_path());
   if (!options.report.empty()) remove_file(options.report);
   return written;
 }
@@ -87,16 +119,20 @@ void warn_of_newer_opset(const ir::Model& model, CompileResult& result) {
 }
 
 Status compile_model(const CompileOptions& options, CompileResult& result) {
-  if (options.precision == passes::Precision::MixedBfloat16 && !options.chip->bf16)
-    return Status::error("E10001",
-                         "Value mixed_bfloat16 for parameter --precision_mode_v2 is invalid. Reason: " +
-                             std::string(options.chip->name) + " has no bfloat16")
+  const bool needs_bf16 = options.precision == passes::Precision::MixedBfloat16 ||
+                          options.precision == passes::Precision::AllowFp32ToBf16;
+  if (needs_bf16 && !options.chip->bf16)
+    return Status::error("E10001", "Value " + std::string(passes::precision_name(options.precision)) +
+                                       " for parameter --precision_mode_v2 is invalid. Reason: " +
+                                       std::string(options.chip->name) + " has no bfloat16")
         .solution("Use --precision_mode_v2=mixed_float16, or a chip that has it, such as Ascend910B3.");
   ATC_ASSIGN(ir::Model model, frontend::import_model(options.model));
   ir::Graph& graph = *model.graph;
   warn_of_newer_opset(model, result);
   log(LogLevel::Info, "imported " + std::to_string(graph.node_list().size()) + " nodes of " +
                           options.model.filename().string());
+  passes::PassContext context;
+  context.options.node_precisions = resolve_precisions(graph, options.node_precisions, result.warnings);
   ATC_TRY(select_outputs(graph, options.out_nodes));
   graph.sweep();
   ATC_TRY(passes::check_operators(graph, passes::Conditionals::Skip));
@@ -104,11 +140,11 @@ Status compile_model(const CompileOptions& options, CompileResult& result) {
   ATC_TRY(narrow_inputs(graph, options.input_fp16_nodes));
   ATC_TRY(cast_outputs(graph, options.output_types, options.out_nodes));
 
-  passes::PassContext context;
   context.options.chip = options.chip;
   context.options.precision = options.precision;
   context.options.switches = options.switches;
-  ATC_TRY(run_pipeline(options, graph, context, result));
+  Trail trail;
+  ATC_TRY(run_pipeline(options, graph, context, trail, result));
 
   ATC_ASSIGN(plan::BuiltPlan built, plan::build_plan(graph, *options.chip, memory_options(options, graph)));
   warn_of_unknown_names(built.plan.memory, result.warnings);
@@ -117,16 +153,18 @@ Status compile_model(const CompileOptions& options, CompileResult& result) {
   built.plan.info["atc_version"] = std::string(kVersion);
   built.plan.info["framework_type"] = "5";
   built.plan.info["input_format"] = options.input_format;
-  built.plan.info["precision"] = std::string(passes::precision_name(options.precision));
+  passes::write_plan_info(context.options, built.plan.info);
   log(LogLevel::Info, "planned " + std::to_string(built.plan.tasks.size()) + " tasks, " +
                           std::to_string(built.plan.arena_bytes) + " bytes of memory, " +
                           std::to_string(built.plan.weight_bytes) + " bytes of weights");
-  return write_outputs(options, built, context, graph);
+  return write_outputs(options, built, context, trail, graph);
 }
 
 }  // namespace
 
 Status compile(const CompileOptions& options, CompileResult& result) {
+  // One of an earlier model would be taken for this one's.
+  if (options.export_compile_stat != 0) remove_file(fusion_result_path());
   return compile_model(options, result).while_doing("compiling " + options.model.filename().string());
 }
 

@@ -1,8 +1,11 @@
 #include "driver/fusion_switch.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "atc/base/strings.h"
+#include "passes/pass.h"
+#include "passes/pipeline.h"
 
 namespace atc::driver {
 namespace {
@@ -40,7 +43,8 @@ std::string read_entries(std::string_view text, char separator, passes::Switches
         colon == std::string_view::npos ? std::nullopt : switch_of(trimmed(entry.substr(colon + 1)));
     const std::string_view name = trimmed(entry.substr(0, std::min(colon, entry.size())));
     if (!on || name.empty()) return "'" + printable(entry) + "' is not of the form Pass:on or Pass:off";
-    out.passes[std::string(name)] = *on;
+    if (!out.passes.try_emplace(std::string(name), *on).second)
+      return "pass '" + printable(name) + "' is there twice";
   }
   return {};
 }
@@ -77,6 +81,21 @@ StatusOr<passes::Switches> parse_fusion_switch(std::string_view text, const std:
   const std::string fault =
       content.starts_with('{') ? read_json(content, out) : read_entries(content, '\n', out);
   if (!fault.empty()) return invalid("fusion_switch_file", file, fault);
+  return out;
+}
+
+std::vector<std::string> always_on(const passes::Switches& switches) {
+  std::vector<std::string> out;
+  const std::vector<passes::Pass> known = passes::pipeline();
+  for (const auto& [name, on] : switches.passes) {
+    if (on) continue;
+    const auto is_named = [&, &name = name](const passes::Pass& p) {
+      return name == p.name || name == p.atc_name;
+    };
+    if (std::any_of(known.begin(), known.end(), is_named) &&
+        std::none_of(known.begin(), known.end(), [&](const auto& p) { return is_named(p) && p.optional; }))
+      out.push_back(name);
+  }
   return out;
 }
 

@@ -41,11 +41,19 @@ std::string list_ops() {
   return text;
 }
 
+/// Which switch turns it off: the section of a switch file; basic ones stay on at --oo_level=O1.
+std::string switch_of(const passes::Pass& pass) {
+  if (!pass.optional) return "always on";
+  const std::string section = pass.kind == passes::FusionKind::Graph ? "GraphFusion" : "UBFusion";
+  return section + (pass.basic ? ",O1" : "");
+}
+
 std::string list_passes() {
   std::string text;
   for (const passes::Pass& pass : passes::pipeline())
     text += padded(pass.name, 30) + padded(pass.atc_name.empty() ? "-" : pass.atc_name, 40) +
-            std::string(pass.summary) + "\n";
+            padded(switch_of(pass), 14) + std::string(pass.summary) +
+            (pass.parts.empty() ? "" : " (" + std::string(pass.parts) + ")") + "\n";
   return text;
 }
 

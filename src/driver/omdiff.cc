@@ -15,7 +15,7 @@ namespace {
 struct Options {
   std::string before, after, format = "text";
   // Per cent; negative: no limit.
-  std::string max_latency, max_memory, max_weights, max_tasks;
+  std::string max_latency, max_memory, max_weights, max_tasks, max_size;
   std::vector<std::string> required;
 };
 
@@ -24,8 +24,10 @@ StatusOr<report::Snapshot> load(const std::string& path) {
   ATC_ASSIGN(Bytes file, map_file(path));
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
   if (!text.starts_with("IMOD")) return report::read_report(text);
+  const auto file_bytes = static_cast<std::int64_t>(file.size());
   ATC_ASSIGN(om::LoadedOm loaded, om::load_om(std::move(file)));
   report::Snapshot snapshot = report::snapshot_of(loaded.plan);
+  snapshot.file_bytes = file_bytes;
   ATC_ASSIGN(const auto prepared, runtime::prepare(std::move(loaded.plan)));
   ATC_ASSIGN(const runtime::Simulation simulation, runtime::simulate(*prepared));
   snapshot.us = simulation.us;
@@ -57,7 +59,8 @@ StatusOr<std::vector<std::string>> violations(const Options& o, const report::Sn
   for (const Limit& limit : {Limit{"--max-latency-increase", o.max_latency, d.us, "the modelled time"},
                              Limit{"--max-memory-increase", o.max_memory, d.arena_bytes, "the memory"},
                              Limit{"--max-weight-increase", o.max_weights, d.weight_bytes, "the weights"},
-                             Limit{"--max-task-increase", o.max_tasks, d.tasks, "the number of tasks"}}) {
+                             Limit{"--max-task-increase", o.max_tasks, d.tasks, "the number of tasks"},
+                             Limit{"--max-size-increase", o.max_size, d.file_bytes, "the .om"}}) {
     if (limit.text.empty()) continue;
     ATC_ASSIGN(const double most, percent(limit.option, limit.text));
     if (!limit.figure.both())
@@ -100,7 +103,9 @@ StatusOr<int> run(const Options& o) {
 }
 
 void declare(CLI::App& app, Options& o) {
-  app.add_option("before", o.before, "An .om, a compilation report or a fusion_result.json")->required();
+  app.add_option("before", o.before,
+                 "An .om, a compilation report (JSON), a fusion_result.json or the output of omrun --json")
+      ->required();
   app.add_option("after", o.after, "The same of the newer version")->required();
   app.add_option("--format", o.format, "text, md (for a merge request) or json")
       ->check(CLI::IsMember({"text", "md", "json"}))
@@ -109,6 +114,7 @@ void declare(CLI::App& app, Options& o) {
   app.add_option("--max-memory-increase", o.max_memory, "Of the activation memory");
   app.add_option("--max-weight-increase", o.max_weights, "Of the weights");
   app.add_option("--max-task-increase", o.max_tasks, "Of the number of tasks");
+  app.add_option("--max-size-increase", o.max_size, "Of the .om file");
   app.add_option("--require-fusion", o.required, "A fusion that must take effect in the newer version")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -10,8 +10,6 @@ using enum Support;
 using G = OptionGroup;
 
 constexpr std::string_view kGears = "Compile one static .om for each shape, with numbers in --input_shape.";
-constexpr std::string_view kPrecisionFiles =
-    "Choose the precision of the whole model by --precision_mode_v2=fp16 or origin.";
 constexpr std::string_view kTuning = "it tunes speed only";
 
 // clang-format off
@@ -57,7 +55,7 @@ constexpr std::array kOptions = std::to_array<OptionSpec>({
 
   {"fusion_switch_file", G::ModelTuning, InputFile, "", "", Full, "Turns fusion passes on and off: JSON with GraphFusion and UBFusion, or lines Pass:off."},
   {"optimization_switch", G::ModelTuning, Text, "", "", Full, "\"Pass:on;Pass:off\", by the names of --list=passes or ATC's; beats --fusion_switch_file."},
-  {"oo_level", G::ModelTuning, Choice, "O3", "O1|O3", Ignored, "Level of optimisation.", kTuning},
+  {"oo_level", G::ModelTuning, Choice, "O3", "O1|O3", Full, "Level of optimisation; O1: no fusion, but for what --optimization_switch turns on."},
   {"oo_constant_folding", G::ModelTuning, Bool, "true", "", Ignored, "Constant folding.", kTuning},
   {"oo_dead_code_elimination", G::ModelTuning, Bool, "true", "", Ignored, "Removal of unused nodes.", kTuning},
   {"topo_sorting_mode", G::ModelTuning, Choice, "1", "0|1|2|3", Ignored, "Order of nodes: 0 BFS, 1 DFS, 2 reverse DFS, 3 stable reverse DFS.", kTuning},
@@ -82,14 +80,14 @@ constexpr std::array kOptions = std::to_array<OptionSpec>({
   {"static_model_ops_lower_limit", G::ModelTuning, Integer, "4", "-1..", Ignored, "Least size of a static part.", kTuning},
   {"build_config", G::ModelTuning, Text, "", "", Refused, "Further build settings.", "Leave the option out."},
 
-  {"precision_mode", G::OperatorTuning, Choice, "force_fp16", "force_fp16|force_fp32|cube_fp16in_fp32out|allow_fp32_to_fp16|must_keep_origin_dtype|allow_mix_precision|allow_mix_precision_fp16|allow_mix_precision_bf16|allow_fp32_to_bf16", Full, "Dtypes of the network; not supported: allow_fp32_to_bf16."},
-  {"precision_mode_v2", G::OperatorTuning, Choice, "fp16", "fp16|origin|cube_fp16in_fp32out|mixed_float16|mixed_bfloat16|mixed_hif8|cube_hif8", Full, "The newer names; not supported: mixed_hif8, cube_hif8. Not together with --precision_mode."},
-  {"modify_mixlist", G::OperatorTuning, InputFile, "", "", Refused, "JSON lists for the mixed precisions.", kPrecisionFiles},
-  {"keep_dtype", G::OperatorTuning, InputFile, "", "", Refused, "Nodes that keep their dtype.", kPrecisionFiles},
-  {"customize_dtypes", G::OperatorTuning, InputFile, "", "", Refused, "Dtypes of single nodes.", kPrecisionFiles},
-  {"op_precision_mode", G::OperatorTuning, InputFile, "", "", Refused, "Precision of single operators.", kPrecisionFiles},
-  {"op_select_implmode", G::OperatorTuning, Choice, "high_performance", "high_precision|high_performance|high_precision_for_all|high_performance_for_all", Ignored, "Kernels to prefer.", "there is one kernel, and it is the precise one"},
-  {"optypelist_for_implmode", G::OperatorTuning, Text, "", "", Ignored, "Operators of --op_select_implmode: \"Op1,Op2\".", "there is one kernel, and it is the precise one"},
+  {"precision_mode", G::OperatorTuning, Choice, "force_fp16", "force_fp16|force_fp32|cube_fp16in_fp32out|allow_fp32_to_fp16|must_keep_origin_dtype|allow_mix_precision|allow_mix_precision_fp16|allow_mix_precision_bf16|allow_fp32_to_bf16", Full, "Dtypes of the network."},
+  {"precision_mode_v2", G::OperatorTuning, Choice, "fp16", "fp16|origin|cube_fp16in_fp32out|mixed_float16|mixed_bfloat16|mixed_hif8|cube_hif8", Full, "The newer names; hif8 needs a chip that has it. Not together with --precision_mode."},
+  {"modify_mixlist", G::OperatorTuning, InputFile, "", "", Full, "JSON lists for the mixed precisions: {\"black-list\": {\"to-add\": [\"LayerNorm\"], \"to-remove\": []}, \"white-list\": {...}}."},
+  {"keep_dtype", G::OperatorTuning, InputFile, "", "", Full, "Nodes that keep their dtype: a name or OpType::Type a line."},
+  {"customize_dtypes", G::OperatorTuning, InputFile, "", "", Full, "Dtypes of single nodes: Name::InputDtype:float16,OutputDtype:float32, or OpType::Type:..., a line each."},
+  {"op_precision_mode", G::OperatorTuning, InputFile, "", "", Full, "Precision of single operators: [ByOpType] and [ByNodeName] with lines name=mode."},
+  {"op_select_implmode", G::OperatorTuning, Choice, "high_performance", "high_precision|high_performance|high_precision_for_all|high_performance_for_all", Full, "Kernels to prefer; high_performance is there for Gelu, where it is the tanh form."},
+  {"optypelist_for_implmode", G::OperatorTuning, Text, "", "", Full, "Operators of --op_select_implmode: \"Op1,Op2\"."},
   {"allow_hf32", G::OperatorTuning, Bool, "", "", Ignored, "Reserved.", "it is reserved"},
   {"is_weight_clip", G::OperatorTuning, Switch, "1", "", Refused, "0: weights beyond fp16 become infinite.", "Leave the option out."},
   {"jit_compile", G::OperatorTuning, Choice, "1", "0|1|2", Ignored, "Prebuilt or compiled kernels.", kTuning},
@@ -116,7 +114,7 @@ constexpr std::array kOptions = std::to_array<OptionSpec>({
   {"print-ir-after", G::Extension, Text, "", "", Full, "Print the graph after a pass: its name, all, or changed."},
   {"dump-dir", G::Extension, Text, "", "", Full, "Folder for the graphs of --print-ir-after."},
   {"timing", G::Extension, Flag, "", "", Full, "Print the time of each pass; =json for one JSON object."},
-  {"report", G::Extension, Text, "", "", Full, "Write the compilation report, as JSON."},
+  {"report", G::Extension, Text, "", "", Full, "Write the compilation report: a page where the name ends in .html, else JSON."},
   {"diagnostics", G::Extension, Choice, "text", "text|json", Full, "json: print errors and warnings as JSON, one a line."},
   {"explain", G::Extension, Text, "", "", Full, "Explain a code, for example E10001, and exit."},
   {"list", G::Extension, Choice, "", "socs|ops|passes", Full, "Print the known chips, operators or passes, and exit."},

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <optional>
 #include <utility>
 
 #include "atc/base/file.h"
@@ -24,7 +26,7 @@ Diagnostic warning(std::string message) {
 }
 
 /// The names of --precision_mode, then those of --precision_mode_v2, that passes know. Others are refused.
-constexpr std::array<std::pair<std::string_view, passes::Precision>, 12> kPrecisions = {{
+constexpr std::array<std::pair<std::string_view, passes::Precision>, 13> kPrecisions = {{
     {"force_fp16", passes::Precision::Fp16},
     {"force_fp32", passes::Precision::Fp32},
     {"cube_fp16in_fp32out", passes::Precision::Fp32},
@@ -33,6 +35,7 @@ constexpr std::array<std::pair<std::string_view, passes::Precision>, 12> kPrecis
     {"allow_mix_precision", passes::Precision::MixedFloat16},
     {"allow_mix_precision_fp16", passes::Precision::MixedFloat16},
     {"allow_mix_precision_bf16", passes::Precision::MixedBfloat16},
+    {"allow_fp32_to_bf16", passes::Precision::AllowFp32ToBf16},
     {"fp16", passes::Precision::Fp16},
     {"origin", passes::Precision::Origin},
     {"mixed_float16", passes::Precision::MixedFloat16},
@@ -133,6 +136,7 @@ class Reader {
     if (checks_.supported) ATC_TRY(check_supported(line_, out_.input_shapes));
     if (checks_.files) ATC_TRY(check_files());
     ATC_TRY(read_switches());
+    ATC_TRY(read_node_precisions());
     out_.display_model_info = line_.text("display_model_info") == "1";
     out_.export_compile_stat = line_.text("export_compile_stat").front() - '0';
     for (Diagnostic& w : ignored_options(line_)) out_.warnings.push_back(std::move(w));
@@ -208,14 +212,67 @@ class Reader {
     return {};
   }
 
+  /// The file of an option; nullopt when it is not given.
+  StatusOr<std::optional<std::string>> text_of(const char* option) const {
+    const std::string file(line_.text(option));
+    if (file.empty() || !checks_.files) return std::optional<std::string>();
+    ATC_ASSIGN(const Bytes bytes, map_file(file));
+    return std::optional(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  }
+
+  /// In ATC's order: level, then what single options say of passes.
   Status read_switches() {
-    if (const std::string file(line_.text("fusion_switch_file")); !file.empty() && checks_.files) {
-      ATC_ASSIGN(const Bytes bytes, map_file(file));
-      ATC_ASSIGN(out_.switches,
-                 parse_fusion_switch({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file));
+    ATC_ASSIGN(const auto text, text_of("fusion_switch_file"));
+    if (text) {
+      ATC_ASSIGN(out_.switches, parse_fusion_switch(*text, std::string(line_.text("fusion_switch_file"))));
+    }
+    if (line_.text("oo_level") == "O1") {
+      out_.switches.basic_only = true;
+      std::erase_if(out_.switches.passes, [](const auto& entry) { return entry.second; });
     }
     ATC_ASSIGN(const passes::Switches more, parse_optimization_switch(line_.text("optimization_switch")));
     out_.switches.override_with(more);
+    for (const std::string& name : always_on(out_.switches))
+      out_.warnings.push_back(warning("pass " + name + " cannot be turned off: results depend on it."));
+    return {};
+  }
+
+  /// What single nodes are asked for; what is named more closely comes later and wins.
+  Status read_node_precisions() {
+    auto& out = out_.node_precisions;
+    const auto append = [&](std::vector<PrecisionEntry> entries) {
+      out.insert(out.end(), std::make_move_iterator(entries.begin()), std::make_move_iterator(entries.end()));
+    };
+    if (line_.given("op_select_implmode")) {
+      ATC_ASSIGN(auto entries, parse_implementation_mode(line_.text("op_select_implmode"),
+                                                         line_.text("optypelist_for_implmode")));
+      append(std::move(entries));
+    }
+    const DType narrow = out_.precision == passes::Precision::MixedBfloat16 ||
+                                 out_.precision == passes::Precision::AllowFp32ToBf16
+                             ? DType::BF16
+                             : DType::F16;
+    ATC_ASSIGN(const auto mixlist, text_of("modify_mixlist"));
+    ATC_ASSIGN(const auto modes, text_of("op_precision_mode"));
+    ATC_ASSIGN(const auto kept, text_of("keep_dtype"));
+    ATC_ASSIGN(const auto customized, text_of("customize_dtypes"));
+    const auto file = [&](const char* option) { return std::string(line_.text(option)); };
+    if (mixlist) {
+      ATC_ASSIGN(auto entries, parse_modify_mixlist(*mixlist, file("modify_mixlist")));
+      append(std::move(entries));
+    }
+    if (modes) {
+      ATC_ASSIGN(auto entries, parse_op_precision_mode(*modes, file("op_precision_mode")));
+      append(std::move(entries));
+    }
+    if (kept) {
+      ATC_ASSIGN(auto entries, parse_keep_dtype(*kept, file("keep_dtype")));
+      append(std::move(entries));
+    }
+    if (customized) {
+      ATC_ASSIGN(auto entries, parse_customize_dtypes(*customized, file("customize_dtypes"), narrow));
+      append(std::move(entries));
+    }
     return {};
   }
 

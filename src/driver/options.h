@@ -13,6 +13,7 @@
 #include "driver/gears.h"
 #include "driver/input_shape.h"
 #include "driver/log.h"
+#include "driver/precision_files.h"
 #include "passes/pass.h"
 #include "soc/chip.h"
 
@@ -52,6 +53,7 @@ struct CompileOptions {
   std::vector<OutNode> out_nodes;
   std::vector<std::string> input_fp16_nodes;
   passes::Switches switches;
+  std::vector<PrecisionEntry> node_precisions;  ///< by name and type, later ones win
   std::vector<OutputType> output_types;
   bool display_model_info = false;
   bool reuse_memory = true;  ///< not --disable_reuse_memory=1

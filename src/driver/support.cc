@@ -37,22 +37,14 @@ Status check_static(const std::vector<InputShape>& shapes) {
   return {};
 }
 
+// No chip that is known has the type.
 Status check_precision(const CommandLine& line) {
-  constexpr std::array<std::string_view, 3> kRefused = {"allow_fp32_to_bf16", "mixed_hif8", "cube_hif8"};
-  for (const char* name : {"precision_mode", "precision_mode_v2"})
-    if (std::find(kRefused.begin(), kRefused.end(), line.text(name)) != kRefused.end())
-      return Status::error("E10055", shown(line, *find_option(name)) + " is not supported in this version.")
-          .solution(
-              "Use --precision_mode_v2=fp16 for speed or --precision_mode_v2=origin for the model's own "
-              "dtypes.");
-  return {};
-}
-
-Status check_report(const CommandLine& line) {
-  if (!line.text("report").ends_with(".html")) return {};
-  return Status::error("E10055", shown(line, *find_option("report")) +
-                                     " is not supported: this version writes the report as JSON only.")
-      .solution("Give the report a name that ends in .json.");
+  const std::string_view mode = line.text("precision_mode_v2");
+  if (mode != "mixed_hif8" && mode != "cube_hif8") return {};
+  return Status::error("E10001", "Value " + std::string(mode) +
+                                     " for parameter --precision_mode_v2 is invalid. Reason: " +
+                                     std::string(line.text("soc_version")) + " has no hif8.")
+      .solution("Use --precision_mode_v2=mixed_float16.");
 }
 
 }  // namespace
@@ -71,7 +63,6 @@ Status check_supported(const CommandLine& line, const std::vector<InputShape>& s
                                        " not supported in this version.")
         .solution(join(hints, " "));
   ATC_TRY(check_precision(line));
-  ATC_TRY(check_report(line));
   return check_static(shapes);
 }
 

@@ -103,24 +103,33 @@ void pad_model_def(std::string& model_def, std::size_t section_count) {
 
 }  // namespace
 
-Status write_om(const std::filesystem::path& path, const plan::Plan& plan,
-                const std::vector<plan::WeightPiece>& weights, const ir::Graph& graph) {
-  const auto pieces = in_order(weights, plan.weight_bytes);
-  ATC_ASSIGN(const std::string task_info, encode_task_info(plan));
-  const std::string kernels = encode_kernel_list(plan);
-  const std::string inout_info = encode_inout_info(plan);
-  const auto weight_bytes = static_cast<std::uint64_t>(plan.weight_bytes);
-  ATC_ASSIGN(std::string model_def,
-             encode_model_def(graph, plan, {weight_bytes, kernels.size(), task_info.size()}));
+std::uint64_t OmImage::file_bytes() const {
+  std::uint64_t bytes = head.size();
+  for (const SectionSize& s : sections) bytes += s.size;
+  return bytes;
+}
 
-  std::vector<SectionSize> sections = {{Section::ModelDef, model_def.size()}};
+StatusOr<OmImage> make_om(const plan::Plan& plan, const std::vector<plan::WeightPiece>& weights,
+                          const ir::Graph& graph) {
+  OmImage image;
+  image.pieces = in_order(weights, plan.weight_bytes);
+  image.weight_bytes = plan.weight_bytes;
+  ATC_ASSIGN(image.task_info, encode_task_info(plan));
+  image.kernels = encode_kernel_list(plan);
+  image.inout_info = encode_inout_info(plan);
+  const auto weight_bytes = static_cast<std::uint64_t>(plan.weight_bytes);
+  ATC_ASSIGN(image.model_def,
+             encode_model_def(graph, plan, {weight_bytes, image.kernels.size(), image.task_info.size()}));
+
+  std::vector<SectionSize>& sections = image.sections;
+  sections = {{Section::ModelDef, image.model_def.size()}};
   if (weight_bytes > 0) sections.push_back({Section::WeightsData, weight_bytes});
-  sections.push_back({Section::TaskInfo, task_info.size()});
-  if (!kernels.empty()) sections.push_back({Section::Kernels, kernels.size()});
-  if (!inout_info.empty()) sections.push_back({Section::ModelInOutInfo, inout_info.size()});
+  sections.push_back({Section::TaskInfo, image.task_info.size()});
+  if (!image.kernels.empty()) sections.push_back({Section::Kernels, image.kernels.size()});
+  if (!image.inout_info.empty()) sections.push_back({Section::ModelInOutInfo, image.inout_info.size()});
   if (weight_bytes > 0) {
-    pad_model_def(model_def, sections.size());
-    sections[0].size = model_def.size();
+    pad_model_def(image.model_def, sections.size());
+    sections[0].size = image.model_def.size();
   }
   for (const SectionSize& s : sections) {
     if (s.section == Section::WeightsData || s.size <= kMaxSectionBytes) continue;
@@ -128,19 +137,28 @@ Status write_om(const std::filesystem::path& path, const plan::Plan& plan,
                                        " of the .om file takes " + std::to_string(s.size) +
                                        " bytes, at most 4294967295 are possible");
   }
-  ATC_ASSIGN(const std::string head, encode_head(plan.model_name, sections));
+  ATC_ASSIGN(image.head, encode_head(plan.model_name, sections));
+  return image;
+}
 
+Status write_om(const std::filesystem::path& path, const OmImage& image) {
   ATC_ASSIGN(FileWriter file, FileWriter::create(path));
-  ATC_TRY(file.write(head));
-  ATC_TRY(file.write(model_def));
-  if (weight_bytes > 0) {
+  ATC_TRY(file.write(image.head));
+  ATC_TRY(file.write(image.model_def));
+  if (image.weight_bytes > 0) {
     ATC_CHECK(file.position() % kPageBytes == 0, "the weight section is not page-aligned in the file");
-    ATC_TRY(write_weights(file, pieces, plan.weight_bytes));
+    ATC_TRY(write_weights(file, image.pieces, image.weight_bytes));
   }
-  ATC_TRY(file.write(task_info));
-  if (!kernels.empty()) ATC_TRY(file.write(kernels));
-  if (!inout_info.empty()) ATC_TRY(file.write(inout_info));
+  ATC_TRY(file.write(image.task_info));
+  if (!image.kernels.empty()) ATC_TRY(file.write(image.kernels));
+  if (!image.inout_info.empty()) ATC_TRY(file.write(image.inout_info));
   return file.commit();
+}
+
+Status write_om(const std::filesystem::path& path, const plan::Plan& plan,
+                const std::vector<plan::WeightPiece>& weights, const ir::Graph& graph) {
+  ATC_ASSIGN(const OmImage image, make_om(plan, weights, graph));
+  return write_om(path, image);
 }
 
 }  // namespace atc::om

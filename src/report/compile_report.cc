@@ -1,10 +1,15 @@
 #include "report/compile_report.h"
 
+#include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "atc/base/file.h"
 #include "report/engine_name.h"
+#include "report/html_report.h"
 #include "report/memory_report.h"
+#include "report/size_report.h"
 #include "soc/chip.h"
 
 namespace atc::report {
@@ -42,15 +47,85 @@ json fusions_json(const passes::FusionCounts::Map& map) {
   return out;
 }
 
+/// The formations that a task came from: those whose nodes it covers.
+class FormedBy {
+ public:
+  explicit FormedBy(const std::vector<passes::Formation>& formations) : formations_(formations) {
+    for (std::size_t i = 0; i < formations.size(); ++i)
+      by_source_[formations[i].sources.front()].push_back(i);
+  }
+
+  /// In the order in which the passes ran; of each pass the last.
+  json of(const plan::PlanTask& t) const {
+    const std::set<std::string> covered(t.sources.begin(), t.sources.end());
+    std::map<std::string, std::size_t> last;
+    for (const std::string& source : covered) {
+      const auto found = by_source_.find(source);
+      if (found == by_source_.end()) continue;
+      for (const std::size_t i : found->second) {
+        const passes::Formation& f = formations_[i];
+        if (!std::includes(covered.begin(), covered.end(), f.sources.begin(), f.sources.end())) continue;
+        std::size_t& known = last.try_emplace(f.pass, i).first->second;
+        known = std::max(known, i);
+      }
+    }
+    std::set<std::size_t> in_order;
+    for (const auto& [pass, i] : last) in_order.insert(i);
+    json out = json::array();
+    for (const std::size_t i : in_order)
+      out.push_back({{"pass", formations_[i].pass},
+                     {"fusion", formations_[i].fusion},
+                     {"nodes", formations_[i].sources.size()}});
+    return out;
+  }
+
+ private:
+  const std::vector<passes::Formation>& formations_;
+  std::map<std::string, std::vector<std::size_t>> by_source_;
+};
+
+json near_misses_json(const std::vector<passes::NearMiss>& misses) {
+  json out = json::array();
+  for (const passes::NearMiss& m : misses)
+    out.push_back({{"fusion", m.fusion},
+                   {"node", m.node},
+                   {"op_type", m.op_type},
+                   {"sources", m.sources},
+                   {"reason", m.reason}});
+  return out;
+}
+
+json saved_json(const Saved& saved) {
+  return {{"tasks", saved.tasks}, {"bytes_written", saved.bytes_written}, {"bytes_read", saved.bytes_read}};
+}
+
+bool stores_narrow(passes::Precision p) {
+  return p == passes::Precision::Fp16 || p == passes::Precision::MixedFloat16 ||
+         p == passes::Precision::MixedBfloat16;
+}
+
+std::string_view name_of(passes::PrecisionChange::Kind kind) {
+  switch (kind) {
+    case passes::PrecisionChange::Kind::KeptF32:
+      return "kept fp32";
+    case passes::PrecisionChange::Kind::Clipped:
+      return "clipped to fp16";
+    case passes::PrecisionChange::Kind::Asked:
+      return "as asked for";
+    case passes::PrecisionChange::Kind::Faster:
+      return "faster form";
+  }
+  return "";
+}
+
 json precision_json(const passes::PrecisionRecord& record) {
   json changes = json::array();
   for (const passes::PrecisionChange& c : record.changes)
-    changes.push_back(
-        {{"change", c.kind == passes::PrecisionChange::Kind::KeptF32 ? "kept fp32" : "clipped to fp16"},
-         {"value", c.value},
-         {"op_type", c.op_type},
-         {"sources", c.sources},
-         {"reason", c.reason}});
+    changes.push_back({{"change", name_of(c.kind)},
+                       {"value", c.value},
+                       {"op_type", c.op_type},
+                       {"sources", c.sources},
+                       {"reason", c.reason}});
   return {{"changes", std::move(changes)},
           {"narrowed_values", record.narrowed_values},
           {"narrowed_constants", record.narrowed_constants},
@@ -71,17 +146,28 @@ std::string_view engine_name(plan::Engine e) {
   return "";
 }
 
-Status write_compile_report(const plan::Plan& plan, const passes::PassContext& context,
-                            const std::filesystem::path& path) {
+Status write_compile_report(const CompileReport& report, const std::filesystem::path& path) {
+  const plan::Plan& plan = report.plan;
+  const passes::PassContext& context = report.context;
   ATC_ASSIGN(const soc::Chip* chip, soc::find_chip(plan.soc_version));
+  const FormedBy formed(report.formations);
+  const std::vector<Saved> saved =
+      report.sources.saved_by(plan.tasks, stores_narrow(context.options.precision));
   json root;
   root["schema_version"] = 1;
   root["model"] = plan.model_name;
   root["soc_version"] = plan.soc_version;
   for (const auto& [key, value] : plan.info) root["info"][key] = value;
   json tasks = json::array(), counts = {{"AiCore", 0}, {"AiCpu", 0}}, macs = {{"AiCore", 0}, {"AiCpu", 0}};
-  for (const plan::PlanTask& t : plan.tasks) {
-    tasks.push_back(task_json(t, *chip));
+  Saved total;
+  for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
+    const plan::PlanTask& t = plan.tasks[i];
+    json& j = tasks.emplace_back(task_json(t, *chip));
+    j["formed_by"] = formed.of(t);
+    j["saved"] = saved_json(saved[i]);
+    total.tasks += saved[i].tasks;
+    total.bytes_written += saved[i].bytes_written;
+    total.bytes_read += saved[i].bytes_read;
     const std::string engine(engine_name(t.engine));
     counts[engine] = counts.value(engine, std::int64_t{0}) + 1;
     macs[engine] = macs.value(engine, std::int64_t{0}) + t.kernel.macs;
@@ -89,13 +175,17 @@ Status write_compile_report(const plan::Plan& plan, const passes::PassContext& c
   root["totals"] = {{"tasks", counts},
                     {"macs", macs},
                     {"arena_bytes", plan.arena_bytes},
-                    {"weight_bytes", plan.weight_bytes}};
+                    {"weight_bytes", plan.weight_bytes},
+                    {"saved", saved_json(total)}};
   root["tasks"] = std::move(tasks);
   root["fusions"] = {{"graph_fusion", fusions_json(context.fusions.graph_fusion())},
                      {"ub_fusion", fusions_json(context.fusions.ub_fusion())}};
+  root["near_misses"] = near_misses_json(context.near_misses);
   root["precision"] = precision_json(context.precision);
   root["memory"] = memory_json(plan);
-  return write_file(path, root.dump(2) + "\n");
+  root["size"] = size_json(plan, report.image);
+  const std::string text = root.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  return write_file(path, path.extension() == ".html" ? html_report(text) : text);
 }
 
 }  // namespace atc::report

@@ -1,20 +1,38 @@
 #pragma once
 
 #include <filesystem>
+#include <vector>
 
 #include "atc/base/status.h"
+#include "om/writer.h"
+#include "passes/fusion_trace.h"
 #include "passes/pass.h"
 #include "plan/plan.h"
+#include "report/source_graph.h"
 
 namespace atc::report {
 
-/// --report: the compilation report as JSON (schema_version 1): model, chip, precision; totals (tasks by
-/// engine, multiply-accumulates by engine, arena and weight bytes); fusions; and for each task its name,
-/// operator, engine, kernel template, blocks (cores), tiles, multiply-accumulates and the ONNX nodes it
-/// stands for; "cube_f32": "extension" where the chip's cube has no fp32 and the simulator's named extension
-/// runs the task; every precision change that the compiler made by itself, with its reason; the memory plan
-/// (memory_report.h). Keys are sorted and nothing depends on time or place.
-Status write_compile_report(const plan::Plan& plan, const passes::PassContext& context,
-                            const std::filesystem::path& path);
+/// What the report is made of.
+struct CompileReport {
+  const plan::Plan& plan;
+  const passes::PassContext& context;
+  const std::vector<passes::Formation>& formations;
+  const SourceGraph& sources;
+  const om::OmImage& image;
+};
+
+/// --report: the compilation report as JSON (schema_version 1), or as a page that shows the same where the
+/// file's name ends in .html. Keys are sorted and nothing depends on time or place:
+/// - "model", "soc_version", "info";
+/// - "totals": tasks and multiply-accumulates by engine, arena and weight bytes, tasks and bytes saved;
+/// - "tasks": name, operator, engine, kernel template, blocks (cores), tiles, multiply-accumulates, the ONNX
+///   nodes ("sources"); "formed_by": passes that made one of several of them; "saved": tasks and bytes of
+///   intermediates against a task for each node; "cube_f32": "extension" where the chip's cube has no fp32
+///   and the simulator's named extension runs the task;
+/// - "fusions": counts by ATC's names; "near_misses": fusions that failed on one condition, and on which;
+/// - "precision": every change that the compiler made by itself or was asked for, with its reason;
+/// - "memory": the memory plan (memory_report.h);
+/// - "size": what the bytes of the .om are.
+Status write_compile_report(const CompileReport& report, const std::filesystem::path& path);
 
 }  // namespace atc::report

@@ -1,6 +1,7 @@
 #include "report/diff.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <set>
 
@@ -83,6 +84,18 @@ std::vector<Regrouped> regroup(const std::vector<Task>& before, const std::vecto
   return out;
 }
 
+/// Both lists are sorted.
+Diff::Remarks changes(const std::optional<std::vector<Snapshot::Remark>>& before,
+                      const std::optional<std::vector<Snapshot::Remark>>& after) {
+  Diff::Remarks out;
+  if (!before || !after) return out;
+  std::set_difference(before->begin(), before->end(), after->begin(), after->end(),
+                      std::back_inserter(out.gone));
+  std::set_difference(after->begin(), after->end(), before->begin(), before->end(),
+                      std::back_inserter(out.come));
+  return out;
+}
+
 }  // namespace
 
 double Figure::increase_percent() const {
@@ -93,7 +106,8 @@ double Figure::increase_percent() const {
 
 bool Diff::empty() const {
   return !tasks.changed() && !us.changed() && !arena_bytes.changed() && !weight_bytes.changed() &&
-         fusions.empty() && regrouped.empty();
+         !file_bytes.changed() && !saved_bytes.changed() && fusions.empty() && regrouped.empty() &&
+         near_misses.empty() && precision.empty();
 }
 
 Diff compare(const Snapshot& before, const Snapshot& after) {
@@ -102,6 +116,10 @@ Diff compare(const Snapshot& before, const Snapshot& after) {
   d.us = {before.us, after.us};
   d.arena_bytes = {number(before.arena_bytes), number(after.arena_bytes)};
   d.weight_bytes = {number(before.weight_bytes), number(after.weight_bytes)};
+  d.file_bytes = {number(before.file_bytes), number(after.file_bytes)};
+  d.saved_bytes = {number(before.saved_bytes), number(after.saved_bytes)};
+  d.near_misses = changes(before.near_misses, after.near_misses);
+  d.precision = changes(before.precision, after.precision);
   if (before.fusions && after.fusions) {
     const auto effects = [](const Snapshot& s, const std::string& name) {
       const auto found = s.fusions->find(name);

@@ -26,9 +26,15 @@ struct Regrouped {
 
 /// What changed from one version of a compiled model to the next.
 struct Diff {
-  Figure tasks, us, arena_bytes, weight_bytes;
+  Figure tasks, us, arena_bytes, weight_bytes, file_bytes, saved_bytes;
   std::map<std::string, Figure> fusions;  ///< those whose count differs
   std::vector<Regrouped> regrouped;       ///< in the order of the tasks after
+  /// What one side alone remarks: fusions that failed on one condition, values with a precision of their own.
+  struct Remarks {
+    std::vector<Snapshot::Remark> gone, come;
+    bool empty() const { return gone.empty() && come.empty(); }
+  };
+  Remarks near_misses, precision;
   bool empty() const;
 };
 

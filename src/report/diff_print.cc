@@ -22,7 +22,9 @@ std::vector<Row> rows(const Diff& d) {
   return {{"tasks", &d.tasks},
           {"modelled time (us)", &d.us},
           {"memory (bytes)", &d.arena_bytes},
-          {"weights (bytes)", &d.weight_bytes}};
+          {"weights (bytes)", &d.weight_bytes},
+          {".om (bytes)", &d.file_bytes},
+          {"kept on chip (bytes)", &d.saved_bytes}};
 }
 
 std::string text_of(double v) {
@@ -46,7 +48,20 @@ std::string task_text(const Task& t) {
       t.sources.begin() + static_cast<std::ptrdiff_t>(std::min(t.sources.size(), kShownSources)));
   for (std::string& s : shown) s = printable(s);
   if (shown.size() < t.sources.size()) shown.push_back("...");
-  return t.op_type + (t.engine == "AiCore" ? "" : " on " + t.engine) + " [" + join(shown, ", ") + "]";
+  return t.op_type + (t.engine == "AiCore" ? "" : " on " + t.engine) + " [" + join(shown, ", ") + "]" +
+         (t.formed_by.empty() ? "" : " by " + join(t.formed_by, ", "));
+}
+
+struct RemarkRow {
+  const char* label;
+  const Diff::Remarks* remarks;
+};
+std::vector<RemarkRow> remark_rows(const Diff& d) {
+  return {{"near miss", &d.near_misses}, {"precision", &d.precision}};
+}
+
+std::string remark_text(const Snapshot::Remark& r) {
+  return printable(r.what) + " at " + printable(r.where) + ": " + printable(r.reason);
 }
 
 std::string tasks_text(const std::vector<Task>& tasks) {
@@ -65,8 +80,22 @@ json figure_json(const Figure& f) {
 json tasks_json(const std::vector<Task>& tasks) {
   json out = json::array();
   for (const Task& t : tasks)
-    out.push_back({{"name", t.name}, {"op_type", t.op_type}, {"engine", t.engine}, {"sources", t.sources}});
+    out.push_back({{"name", t.name},
+                   {"op_type", t.op_type},
+                   {"engine", t.engine},
+                   {"sources", t.sources},
+                   {"formed_by", t.formed_by}});
   return out;
+}
+
+json remarks_json(const Diff::Remarks& remarks) {
+  const auto list = [](const std::vector<Snapshot::Remark>& all) {
+    json out = json::array();
+    for (const Snapshot::Remark& r : all)
+      out.push_back({{"what", r.what}, {"where", r.where}, {"reason", r.reason}});
+    return out;
+  };
+  return {{"gone", list(remarks.gone)}, {"come", list(remarks.come)}};
 }
 
 }  // namespace
@@ -87,8 +116,23 @@ std::string to_text(const Diff& d) {
     out += "fusion " + printable(name) + ": " + text_of(f.before) + " -> " + text_of(f.after) + "\n";
   for (const Regrouped& r : d.regrouped)
     out += "- " + tasks_text(r.before) + "\n+ " + tasks_text(r.after) + "\n";
+  for (const RemarkRow& row : remark_rows(d)) {
+    for (const auto& r : row.remarks->gone) out += std::string(row.label) + " - " + remark_text(r) + "\n";
+    for (const auto& r : row.remarks->come) out += std::string(row.label) + " + " + remark_text(r) + "\n";
+  }
   return out;
 }
+
+namespace {
+
+// A bar in a node's name would end the cell.
+std::string in_cell(std::string_view text) {
+  std::string out;
+  for (const char c : text) out += c == '|' ? std::string("\\|") : std::string(1, c);
+  return out;
+}
+
+}  // namespace
 
 std::string to_markdown(const Diff& d) {
   if (d.empty()) return "No difference.\n";
@@ -101,7 +145,13 @@ std::string to_markdown(const Diff& d) {
     out += "| fusion `" + printable(name) + "` | " + text_of(f.before) + " | " + text_of(f.after) + " | |\n";
   if (!d.regrouped.empty()) out += "\n| tasks before | tasks after |\n| --- | --- |\n";
   for (const Regrouped& r : d.regrouped)
-    out += "| " + tasks_text(r.before) + " | " + tasks_text(r.after) + " |\n";
+    out += "| " + in_cell(tasks_text(r.before)) + " | " + in_cell(tasks_text(r.after)) + " |\n";
+  for (const RemarkRow& row : remark_rows(d)) {
+    if (row.remarks->empty()) continue;
+    out += "\n| " + std::string(row.label) + " | |\n| --- | --- |\n";
+    for (const auto& r : row.remarks->gone) out += "| gone | " + in_cell(remark_text(r)) + " |\n";
+    for (const auto& r : row.remarks->come) out += "| new | " + in_cell(remark_text(r)) + " |\n";
+  }
   return out;
 }
 
@@ -115,6 +165,10 @@ std::string to_json(const Diff& d) {
                     {"us", figure_json(d.us)},
                     {"arena_bytes", figure_json(d.arena_bytes)},
                     {"weight_bytes", figure_json(d.weight_bytes)},
+                    {"file_bytes", figure_json(d.file_bytes)},
+                    {"saved_bytes", figure_json(d.saved_bytes)},
+                    {"near_misses", remarks_json(d.near_misses)},
+                    {"precision", remarks_json(d.precision)},
                     {"fusions", fusions},
                     {"regrouped", regrouped}};
   return all.dump(2, ' ', false, json::error_handler_t::replace) + "\n";

@@ -21,17 +21,21 @@ nlohmann::json counters(const passes::FusionCounts::Map& map, bool ub) {
 
 }  // namespace
 
-Status write_fusion_result(const passes::FusionCounts& fusions, const std::filesystem::path& path) {
-  nlohmann::json graph;
-  if (!fusions.graph_fusion().empty()) graph["graph_fusion"] = counters(fusions.graph_fusion(), false);
-  if (!fusions.ub_fusion().empty()) graph["ub_fusion"] = counters(fusions.ub_fusion(), true);
-  if (graph.is_null()) {
+Status write_fusion_result(const std::vector<GraphFusions>& graphs, const std::filesystem::path& path) {
+  nlohmann::json root;
+  for (const GraphFusions& g : graphs) {
+    nlohmann::json graph;
+    if (!g.counts.graph_fusion().empty()) graph["graph_fusion"] = counters(g.counts.graph_fusion(), false);
+    if (!g.counts.ub_fusion().empty()) graph["ub_fusion"] = counters(g.counts.ub_fusion(), true);
+    if (!graph.is_null())
+      root["session_and_graph_id_" + std::to_string(g.session) + "_" + std::to_string(g.graph)] =
+          std::move(graph);
+  }
+  if (root.is_null()) {
     std::error_code ignored;
     std::filesystem::remove(path, ignored);
     return {};
   }
-  nlohmann::json root;
-  root["session_and_graph_id_0_0"] = std::move(graph);
   return write_file(path, root.dump(4) + "\n");
 }
 

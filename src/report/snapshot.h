@@ -18,18 +18,31 @@ namespace atc::report {
 struct Snapshot {
   struct Task {
     std::string name, op_type, engine;
-    std::vector<std::string> sources;  ///< ONNX nodes
+    std::vector<std::string> sources;    ///< ONNX nodes
+    std::vector<std::string> formed_by;  ///< passes that made it of several nodes; of a report only
+  };
+  /// Something that a report says of some nodes: a fusion that failed, a value that stays wide.
+  struct Remark {
+    std::string what;  ///< the fusion, or the change
+    std::string where;
+    std::string reason;
+    friend auto operator<=>(const Remark&, const Remark&) = default;
   };
   std::string model, soc_version;
   std::optional<std::vector<Task>> tasks;
   std::optional<std::int64_t> arena_bytes, weight_bytes;
+  std::optional<std::int64_t> file_bytes;                          ///< of the .om
+  std::optional<std::int64_t> saved_bytes;                         ///< that fusion keeps out of Global Memory
   std::optional<double> us;                                        ///< modelled time of a run
   std::optional<std::map<std::string, int, std::less<>>> fusions;  ///< effects by name
+  std::optional<std::vector<Remark>> near_misses, precision;       ///< sorted
 };
 
 Snapshot snapshot_of(const plan::Plan& plan);
 
-/// A compilation report (--report) or a fusion_result.json. E10041 when the text is neither.
+/// A compilation report (--report), a fusion_result.json of any version of ATC's (one object with a key for
+/// each graph, or one object a graph, one after the other), or what `omrun --json` prints. E10041 when the
+/// text is none of them.
 StatusOr<Snapshot> read_report(std::string_view json);
 
 }  // namespace atc::report

@@ -2,7 +2,7 @@
 
 #include "atc/base/check.h"
 #include "atc/ir/text.h"
-#include "passes/precision.h"
+#include "passes/plan_info.h"
 
 namespace atc::runtime {
 namespace {
@@ -54,12 +54,9 @@ StatusOr<std::shared_ptr<const PreparedPlan>> prepare(plan::Plan plan) {
   prepared->plan = std::move(plan);
   const plan::Plan& p = prepared->plan;
   ATC_ASSIGN(prepared->chip, soc::find_chip(p.soc_version));
-  if (const auto precision = p.info.find("precision"); precision != p.info.end()) {
-    const auto known = passes::precision_from_name(precision->second);
-    if (!known)
-      return Status::error("E10041", "the plan has the unknown precision '" + precision->second + "'");
-    prepared->precision = *known;
-  }
+  prepared->passes.chip = prepared->chip;
+  prepared->passes.precision = passes::Precision::Origin;
+  ATC_TRY(passes::read_plan_info(p.info, prepared->passes));
   prepared->tasks.reserve(p.tasks.size());
   for (const plan::PlanTask& task : p.tasks) {
     StatusOr<PreparedTask> one =

@@ -25,8 +25,8 @@ struct PreparedTask {
 struct PreparedPlan {
   plan::Plan plan;
   const soc::Chip* chip = nullptr;
-  passes::Precision precision = passes::Precision::Origin;  ///< in which regions are compiled
-  std::vector<PreparedTask> tasks;                          ///< parallel to plan.tasks
+  passes::PassOptions passes;       ///< with which regions are compiled
+  std::vector<PreparedTask> tasks;  ///< parallel to plan.tasks
 
   std::vector<TensorSpec> input_specs() const;
   std::vector<TensorSpec> output_specs() const;

@@ -12,7 +12,7 @@
 #include "passes/extract.h"
 #include "passes/pass_manager.h"
 #include "passes/pipeline.h"
-#include "passes/precision.h"
+#include "passes/plan_info.h"
 #include "plan/build.h"
 #include "runtime/region_split.h"
 
@@ -38,12 +38,11 @@ Tensor copy_of(const Tensor& t) {
 
 StatusOr<std::unique_ptr<Session>> compile(ir::Graph& graph, const RegionOptions& options) {
   passes::PassContext context;
-  context.options.chip = options.chip;
-  context.options.precision = options.precision;
+  context.options = options.passes;
   passes::PassManager manager(passes::pipeline());
   ATC_TRY(manager.run(graph, context));
-  ATC_ASSIGN(plan::BuiltPlan built, plan::build_plan(graph, *options.chip));
-  built.plan.info["precision"] = std::string(passes::precision_name(options.precision));
+  ATC_ASSIGN(plan::BuiltPlan built, plan::build_plan(graph, *options.passes.chip));
+  passes::write_plan_info(options.passes, built.plan.info);
   MutableBytes weights(static_cast<std::size_t>(built.plan.weight_bytes));
   for (const plan::WeightPiece& piece : built.weights)
     if (!piece.bytes.empty())
@@ -170,7 +169,7 @@ Status RegionRunner::Stage::evaluate(const Node& node, Values& values, const Reg
     return run_nested(body, std::move(given), values, options);
   };
   ATC_TRY(def->reference(context));
-  if (ir::subgraphs(node).empty()) count(node, values, context.outputs, *options.chip);
+  if (ir::subgraphs(node).empty()) count(node, values, context.outputs, *options.passes.chip);
   for (std::size_t i = 0; i < node.outputs().size(); ++i)
     if (const Value* v = node.output(i); v != nullptr) values[v] = std::move(context.outputs[i]);
   return {};
@@ -206,11 +205,11 @@ Status RegionRunner::add_simulation(Simulation& sum) const {
     if (stage->runs == 0) continue;
     if (stage->session != nullptr) {
       ATC_ASSIGN(const Simulation fixed, simulate(stage->session->prepared()));
-      add_runs(sum, fixed, stage->runs, *options_.chip);
+      add_runs(sum, fixed, stage->runs, *options_.passes.chip);
     }
     Simulation evaluated;
     if (stage->on_cpu.tasks > 0) evaluated.by_engine["ai_cpu"] = stage->on_cpu;
-    add_runs(sum, evaluated, 1, *options_.chip);
+    add_runs(sum, evaluated, 1, *options_.passes.chip);
     if (stage->rest != nullptr) ATC_TRY(stage->rest->add_simulation(sum));
     for (const auto& [body, nested] : stage->nested) ATC_TRY(nested.runner->add_simulation(sum));
   }

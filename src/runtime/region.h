@@ -12,8 +12,7 @@
 namespace atc::runtime {
 
 struct RegionOptions {
-  const soc::Chip* chip = nullptr;
-  passes::Precision precision = passes::Precision::Origin;
+  passes::PassOptions passes;  ///< with the chip
   SessionOptions session;  ///< with the workers to use
 };
 

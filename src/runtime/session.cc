@@ -90,7 +90,7 @@ Session::Session(std::shared_ptr<const PreparedPlan> plan, Bytes weights, const 
 void Session::make_regions(const SessionOptions& options) {
   const plan::Plan& plan = prepared_->plan;
   regions_.resize(plan.tasks.size());
-  RegionOptions region{prepared_->chip, prepared_->precision, options};
+  RegionOptions region{prepared_->passes, options};
   region.session.workers = workers_;
   for (std::size_t t = 0; t < plan.tasks.size(); ++t) {
     if (plan.tasks[t].engine != plan::Engine::Region) continue;

@@ -176,7 +176,7 @@ TEST(Atc, BadInputLeavesNothing) {
        "/proc"},
       {"unwritable statistics", "--model=" + model("lenet5.onnx") + " --output=x --export_compile_stat=1",
        "fusion_result.json"},
-      {"report as HTML", "--model=" + model("lenet5.onnx") + " --output=x --report=r.html", "JSON"},
+      {"bad list of dtypes", "--model=" + model("lenet5.onnx") + " --output=x --keep_dtype=sub", "sub"},
       {"shape of another rank", "--model=" + model("lenet5.onnx") + " --output=x --input_shape=image:1,28",
        "E10049"},
       {"unknown input", "--model=" + model("lenet5.onnx") + " --output=x --input_shape=imag:1,1,28,28",
@@ -219,7 +219,7 @@ TEST(Atc, LogsAtEachLevelInAtcsForm) {
   const std::string error = lines("error", " --out_nodes=none:0");
   EXPECT_NE(error.find("[ERROR] GE("), std::string::npos) << error;
   EXPECT_NE(error.find("E11017"), std::string::npos) << error;
-  EXPECT_NE(lines("warning", " --oo_level=O1").find("[WARNING] GE("), std::string::npos);
+  EXPECT_NE(lines("warning", " --atomic_clean_policy=1").find("[WARNING] GE("), std::string::npos);
   const std::string info = lines("info", ""), debug = lines("debug", "");
   EXPECT_NE(info.find("[INFO] GE("), std::string::npos) << info;
   EXPECT_NE(info.find("lenet5.onnx"), std::string::npos) << info;
@@ -284,6 +284,90 @@ TEST(Atc, OtherFrameworksAreSentToOnnx) {
     EXPECT_EQ(o.code, 255);
     EXPECT_NE(o.out.find("ONNX"), std::string::npos) << o.out;
   }
+}
+
+TEST(Atc, ReportTellsWhatFusionDid) {
+  Scratch s;
+  ASSERT_EQ(run(lenet("--output=net --report=r.json"), s.path()).code, 0);
+  const std::string report = slurp(s / "r.json");
+  for (const char* key : {"\"formed_by\"", "\"epilogue-fusion\"", "\"saved\"", "\"bytes_written\"",
+                          "\"near_misses\"", "ATbeMatmulElemwiseFusionPass", "it reduces along an axis",
+                          "\"size\"", "\"WEIGHTS_DATA\"", "\"largest_weights\""})
+    EXPECT_NE(report.find(key), std::string::npos) << key << report;
+  // The parts of the file are all of it.
+  const std::string size = "\"file_bytes\": " + std::to_string(std::filesystem::file_size(s / "net.om"));
+  EXPECT_NE(report.find(size), std::string::npos) << size;
+}
+
+TEST(Atc, ReportAsAPage) {
+  Scratch s;
+  ASSERT_EQ(run(lenet("--output=net --report=r.html"), s.path()).code, 0);
+  const std::string page = slurp(s / "r.html");
+  EXPECT_EQ(page.rfind("<!DOCTYPE html>", 0), 0U);
+  for (const char* part : {"Near misses", "classifier", "epilogue-fusion", "WEIGHTS_DATA", "</html>"})
+    EXPECT_NE(page.find(part), std::string::npos) << part;
+  for (const char* outside : {"<script", "http://", "https://", "src="})
+    EXPECT_EQ(page.find(outside), std::string::npos) << outside;
+}
+
+// Each option changes what it says, and the report tells.
+TEST(Atc, PrecisionOfSingleNodes) {
+  Scratch s;
+  std::ofstream(s / "keep.cfg") << "# a product and a type\nclassifier\nOpType::MaxPoolV3\nnone\n";
+  std::ofstream(s / "custom.cfg") << "conv1::InputDtype:float16,OutputDtype:float16\n";
+  const Outcome kept = run(lenet("--output=kept --report=kept.json --keep_dtype=keep.cfg"), s.path());
+  EXPECT_EQ(kept.code, 0) << kept.out;
+  EXPECT_NE(kept.out.find("W11002"), std::string::npos) << kept.out;
+  EXPECT_NE(kept.out.find("--keep_dtype: not in the model: none."), std::string::npos) << kept.out;
+  EXPECT_NE(slurp(s / "kept.json").find("--keep_dtype: its operands keep their type"), std::string::npos);
+  const Outcome custom = run(
+      lenet("--output=custom --report=custom.json --precision_mode_v2=origin --customize_dtypes=custom.cfg"),
+      s.path());
+  EXPECT_EQ(custom.code, 0) << custom.out;
+  EXPECT_NE(slurp(s / "custom.json").find("--customize_dtypes: its operands are narrowed"),
+            std::string::npos);
+  for (const char* net : {"kept.om", "custom.om"}) {
+    const Outcome o =
+        run(program("omrun") + " --model " + net + " --input " + model("lenet5_digit.npy"), s.path());
+    EXPECT_EQ(o.code, 0) << o.out;
+  }
+}
+
+TEST(Atc, LevelsAndSwitchesTurnFusionOff) {
+  Scratch s;
+  const auto tasks = [&](const std::string& options) {
+    const Outcome o = run(lenet("--output=net " + options) + " && " + program("omrun") +
+                              " --model net.om --json --input " + model("lenet5_digit.npy"),
+                          s.path());
+    EXPECT_EQ(o.code, 0) << o.out;
+    const std::size_t at = o.out.find("\"ai_core\":");
+    return at == std::string::npos ? -1 : std::atoi(o.out.c_str() + o.out.rfind("\"ai_core\":") + 10);
+  };
+  const int all = tasks(""), none = tasks("--oo_level=O1");
+  EXPECT_GT(none, all);
+  EXPECT_LT(tasks("--oo_level=O1 --optimization_switch=\"vector-fusion:on;TbeConv2DElemwiseFusionPass:on\""),
+            none);
+  EXPECT_GT(tasks("--optimization_switch=TbeConv2DElemwiseFusionPass:off"), all);
+}
+
+// In the working directory, or below $ASCEND_WORK_PATH; an old one goes with the compilation that follows.
+TEST(Atc, FusionResultIsWhereAtcWritesIt) {
+  Scratch s;
+  const std::string command =
+      program("atc") + " --framework=5 --soc_version=Ascend910B3 --output=net --model=";
+  ASSERT_EQ(run(command + model("lenet5.onnx"), s.path()).code, 0);
+  EXPECT_EQ(slurp(s / "fusion_result.json").rfind("{\n    \"session_and_graph_id_0_0\": {", 0), 0U);
+  EXPECT_EQ(run(command + "none.onnx", s.path()).code, 255);
+  EXPECT_TRUE(std::filesystem::exists(s / "fusion_result.json")) << "nothing was compiled";
+  std::ofstream(s / "text.onnx") << "no model";
+  EXPECT_EQ(run(command + "text.onnx", s.path()).code, 255);
+  EXPECT_FALSE(std::filesystem::exists(s / "fusion_result.json")) << "it is that of another model";
+  ASSERT_EQ(run("ASCEND_WORK_PATH=work " + command + model("lenet5.onnx"), s.path()).code, 0);
+  EXPECT_FALSE(std::filesystem::exists(s / "fusion_result.json"));
+  int found = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(s / "work/FE"))
+    found += entry.path().filename() == "fusion_result.json" ? 1 : 0;
+  EXPECT_EQ(found, 1);
 }
 
 }  // namespace

@@ -192,7 +192,6 @@ TEST(Options, BadValues) {
   EXPECT_EQ(code_with({"--output=" + std::string(300, 'x')}), "E10021");
   EXPECT_EQ(code_with({"--threads=-1"}), "E10003");
   EXPECT_EQ(code_with({"--timing=xml"}), "E10001");
-  EXPECT_EQ(code_with({"--report=r.html"}), "E10055");
   EXPECT_EQ(code_with({"--static_model_ops_lower_limit=-2"}), "E10003");
   EXPECT_EQ(code_with({"--input_shape_range=x:1"}), "E10048");
   EXPECT_EQ(error_of(read({"--mode=6", "--om=x.om", "--framework=5"})).code, "E10057");
@@ -213,13 +212,13 @@ TEST(Options, GearsExcludeEachOther) {
 
 TEST(Options, UnsupportedOnesAreRefusedTogetherByName) {
   const Diagnostic d =
-      error_of(with({"--insert_op_conf=a.cfg", "--external_weight=1", "--keep_dtype=k.cfg"}));
+      error_of(with({"--insert_op_conf=a.cfg", "--external_weight=1", "--build_config=k.cfg"}));
   EXPECT_EQ(d.code, "E10055");
-  for (const char* name : {"--insert_op_conf", "--external_weight", "--keep_dtype"})
+  for (const char* name : {"--insert_op_conf", "--external_weight", "--build_config"})
     EXPECT_THAT(d.message, HasSubstr(name));
   EXPECT_FALSE(d.solution.empty());
-  EXPECT_EQ(code_with({"--precision_mode=allow_fp32_to_bf16"}), "E10055");
-  EXPECT_EQ(code_with({"--precision_mode_v2=cube_hif8"}), "E10055");
+  // No chip has the type.
+  EXPECT_EQ(code_with({"--precision_mode_v2=cube_hif8"}), "E10001");
   EXPECT_TRUE(
       with({"--external_weight=0", "--virtual_type=0", "--core_type=AiCore", "--save_original_model=false",
             "--is_output_adjust_hw_layout=true", "--input_fp16_nodes=a", "--is_input_adjust_hw_layout=false"})
@@ -296,6 +295,78 @@ TEST_F(OptionFiles, InputsExistAndOutputsCanBeMade) {
   EXPECT_EQ(code("m.onnx", "o", "--weight=" + (folder_ / "w").string()), "E13000");
   EXPECT_EQ(code("m.onnx", "o", "--op_debug_config=" + (folder_ / "w").string()), "E13000");
   EXPECT_EQ(code("m.onnx", "o", "--report=" + (folder_ / "m.onnx" / "r").string()), "E13001");
+}
+
+/// Options that read files of these contents.
+class PrecisionFiles : public ::testing::Test {
+ protected:
+  PrecisionFiles() {
+    folder_ = fs::temp_directory_path() / ("option_files_" + std::to_string(::getpid()));
+    fs::create_directories(folder_);
+    file("m.onnx", "x");
+  }
+  ~PrecisionFiles() override { fs::remove_all(folder_); }
+
+  std::string file(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name) << text;
+    return (folder_ / name).string();
+  }
+  StatusOr<CompileOptions> with(const Words& more) const {
+    Words words = {"--model=" + (folder_ / "m.onnx").string(), "--framework=5",
+                   "--output=" + (folder_ / "m").string(), "--soc_version=Ascend910B3"};
+    words.insert(words.end(), more.begin(), more.end());
+    return read(words, {.files = true, .supported = true});
+  }
+
+  fs::path folder_;
+};
+
+// What says more of a node comes later, and wins.
+TEST_F(PrecisionFiles, PrecisionEntriesComeInOrder) {
+  const auto o =
+      with({"--customize_dtypes=" + file("c", "a:OutputDtype:bfloat16\n"), "--keep_dtype=" + file("k", "b\n"),
+            "--op_precision_mode=" + file("p", "[ByOpType]\nGelu=high_performance\n"),
+            "--modify_mixlist=" + file("m", R"({"black-list": {"to-add": ["Exp"]}})"),
+            "--op_select_implmode=high_precision", "--optypelist_for_implmode=Tanh",
+            "--precision_mode_v2=mixed_bfloat16"});
+  ASSERT_TRUE(o.ok()) << o.status().to_string();
+  std::vector<std::string> options;
+  for (const PrecisionEntry& e : o->node_precisions) options.push_back(e.asked.option);
+  EXPECT_THAT(options, ElementsAre("--op_select_implmode", "--modify_mixlist", "--op_precision_mode",
+                                   "--keep_dtype", "--customize_dtypes"));
+}
+
+TEST_F(PrecisionFiles, ABadFileIsOneDiagnosticThatNamesIt) {
+  for (const char* option : {"keep_dtype", "customize_dtypes", "op_precision_mode"}) {
+    const Diagnostic d =
+        error_of(with({"--" + std::string(option) + "=" + file("bad.cfg", "[x]\nOpType::\n")}));
+    EXPECT_EQ(d.code, "E10001") << option;
+    EXPECT_THAT(d.message, HasSubstr("bad.cfg")) << option;
+    EXPECT_THAT(d.message, HasSubstr("--" + std::string(option))) << option;
+    EXPECT_EQ(error_of(with({"--" + std::string(option) + "=none.cfg"})).code, "E13000") << option;
+  }
+  EXPECT_EQ(
+      error_of(with({"--modify_mixlist=" + file("bad.json", "{"), "--precision_mode_v2=mixed_float16"})).code,
+      "E10032");
+}
+
+TEST_F(PrecisionFiles, LevelThenSwitches) {
+  const std::string sw =
+      "--fusion_switch_file=" + file("s", "attention-fusion:on\ndecompose:off\nprecision:off\n");
+  const auto o1 = with({sw, "--oo_level=O1", "--optimization_switch=AutomaticUbFusion:on"});
+  ASSERT_TRUE(o1.ok()) << o1.status().to_string();
+  EXPECT_TRUE(o1->switches.basic_only);
+  // The level beats what the file turns on.
+  EXPECT_FALSE(o1->switches.passes.contains("attention-fusion"));
+  EXPECT_TRUE(o1->switches.passes.at("AutomaticUbFusion"));
+  EXPECT_FALSE(o1->switches.passes.at("decompose"));
+  ASSERT_EQ(o1->warnings.size(), 1u);
+  EXPECT_THAT(o1->warnings[0].message, HasSubstr("pass precision cannot be turned off"));
+  const auto o3 = with({sw});
+  EXPECT_FALSE(o3->switches.basic_only);
+  EXPECT_TRUE(o3->switches.passes.at("attention-fusion"));
+  EXPECT_EQ(error_of(with({"--oo_level=O2"})).code, "E10001");
+  EXPECT_EQ(error_of(with({"--fusion_switch_file=" + file("t", "a:on\na:off\n")})).code, "E10001");
 }
 
 }  // namespace

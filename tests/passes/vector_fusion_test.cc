@@ -175,5 +175,15 @@ TEST(VectorFusion, AProgramHoldsOnlySoManyOperators) {
   EXPECT_EQ(std::count(all.begin(), all.end(), ';'), 1);
 }
 
+TEST(VectorForm, ProgramsOfOneOperator) {
+  const std::string body = "  %1 = Tanh@13(%0) : f32[2,4]\n  %2 \"y\" = Neg@13(%1) : f32[2,4]\n";
+  int changes = 0;
+  const std::string text = run_pass(vector_form_pass(), air("%0 \"x\": f32[2,4]", "%2", body), &changes);
+  EXPECT_EQ(changes, 2);
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("\n  %1 = Tanh")));
+  // Behind vector fusion there is nothing left.
+  expect_unchanged(vector_form_pass(), run_pass(vector_fusion_pass(), air("%0 \"x\": f32[2,4]", "%2", body)));
+}
+
 }  // namespace
 }  // namespace atc::passes

@@ -11,7 +11,7 @@ using ::testing::HasSubstr;
 
 Snapshot::Task task(const std::string& op, std::vector<std::string> sources,
                     const std::string& engine = "AiCore") {
-  return {op + "_task", op, engine, std::move(sources)};
+  return {op + "_task", op, engine, std::move(sources), {}};
 }
 
 Snapshot snapshot(std::vector<Snapshot::Task> tasks, std::int64_t arena) {
@@ -72,6 +72,38 @@ TEST(Diff, WhatOneSideDoesNotTellIsUnknown) {
   EXPECT_TRUE(d.regrouped.empty());
 }
 
+TEST(Diff, RemarksThatCameAndWent) {
+  Snapshot before, after;
+  before.near_misses = {{"Attention", "pv", "axis"}, {"Attention", "pv2", "axis"}};
+  after.near_misses = {{"Attention", "pv2", "axis"}, {"SwiGlu", "mul", "two tensors | or three"}};
+  before.precision.emplace();
+  after.precision = {{"kept fp32", "sum", "range"}};
+  const Diff d = compare(before, after);
+  EXPECT_FALSE(d.empty());
+  ASSERT_EQ(d.near_misses.gone.size(), 1u);
+  EXPECT_EQ(d.near_misses.gone[0].where, "pv");
+  ASSERT_EQ(d.near_misses.come.size(), 1u);
+  const std::string text = to_text(d);
+  EXPECT_THAT(text, HasSubstr("near miss - Attention at pv: axis\n"));
+  EXPECT_THAT(text, HasSubstr("near miss + SwiGlu at mul"));
+  EXPECT_THAT(text, HasSubstr("precision + kept fp32 at sum: range\n"));
+  EXPECT_THAT(to_markdown(d), HasSubstr("| new | SwiGlu at mul: two tensors \\| or three |"));
+  EXPECT_THAT(to_json(d), HasSubstr("\"where\": \"sum\""));
+  // A side that does not tell them has none to compare.
+  EXPECT_TRUE(compare(Snapshot(), after).near_misses.empty());
+}
+
+TEST(Diff, FiguresOfTheNewerReport) {
+  Snapshot before, after;
+  before.file_bytes = 1000;
+  after.file_bytes = 1100;
+  before.saved_bytes = 10;
+  after.saved_bytes = 5;
+  const Diff d = compare(before, after);
+  EXPECT_DOUBLE_EQ(d.file_bytes.increase_percent(), 10);
+  EXPECT_THAT(to_text(d), HasSubstr("kept on chip (bytes)"));
+}
+
 constexpr const char* kReport = R"({"schema_version": 1, "model": "m", "soc_version": "Ascend910B3",
   "tasks": [{"name": "t", "op_type": "Conv", "engine": "AiCore", "sources": ["c"]}],
   "totals": {"arena_bytes": 64, "weight_bytes": 128},
@@ -88,6 +120,23 @@ TEST(ReadReport, BothKinds) {
   ASSERT_TRUE(fusions.ok()) << fusions.status().to_string();
   EXPECT_EQ(fusions->fusions->at("P"), 3);
   EXPECT_FALSE(fusions->tasks.has_value());
+}
+
+TEST(ReadReport, WhatTasksAreMadeByAndWhatFailed) {
+  std::string text(kReport);
+  text.replace(text.find("\"sources\": [\"c\"]"), 16,
+               "\"sources\": [\"c\"], \"formed_by\": [{\"pass\": \"p\"}]");
+  text.replace(text.rfind('}'), 1,
+               ", \"near_misses\": [{\"fusion\": \"F\", \"node\": \"n\", \"reason\": \"r\"}], \"size\": "
+               "{\"file_bytes\": 77}, \"precision\": {\"changes\": [{\"change\": \"kept\", \"value\": \"v\", "
+               "\"reason\": \"w\"}]}}");
+  const auto s = read_report(text);
+  ASSERT_TRUE(s.ok()) << s.status().to_string() << text;
+  EXPECT_THAT(s->tasks->front().formed_by, ElementsAre("p"));
+  EXPECT_THAT(*s->near_misses, ElementsAre(Snapshot::Remark{"F", "n", "r"}));
+  EXPECT_THAT(*s->precision, ElementsAre(Snapshot::Remark{"kept", "v", "w"}));
+  EXPECT_EQ(s->file_bytes, 77);
+  EXPECT_EQ(read_report(R"({"simulated": {"us": 12.5}})")->us, 12.5);
 }
 
 TEST(ReadReport, AnythingElseIsRefused) {

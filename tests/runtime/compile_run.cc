@@ -27,6 +27,7 @@ StatusOr<CompiledRun> compile_and_run(ir::Graph& graph, const CompileTarget& tar
   passes::PassContext context;
   context.options.chip = chip;
   context.options.precision = target.precision;
+  context.options.switches = target.switches;
   passes::PassManager manager(passes::pipeline(), {.verify_each = true});
   ATC_TRY(manager.run(graph, context));
   ATC_ASSIGN(plan::BuiltPlan built, plan::build_plan(graph, *chip));

@@ -13,6 +13,7 @@ namespace atc::runtime {
 struct CompileTarget {
   std::string_view chip;
   passes::Precision precision;
+  passes::Switches switches = {};
 };
 
 struct CompiledRun {

@@ -137,6 +137,16 @@ void NetworkMaker::add_outputs() {
   }
 }
 
+RandomNetwork finished(NetworkMaker& m) {
+  if (m.graph().node_count() == 0) m.add("Relu", {m.any()});
+  m.add_outputs();
+  RandomNetwork net;
+  for (const ir::Value* v : m.graph().inputs()) net.inputs.push_back(m.result(v));
+  for (const ir::Value* v : m.graph().outputs()) net.expected.push_back(m.result(v));
+  net.graph = m.take_graph();
+  return net;
+}
+
 RandomNetwork random_network(unsigned seed) {
   NetworkMaker m(seed);
   // Now and then so large that a task takes several tiles.
@@ -167,17 +177,22 @@ RandomNetwork random_network(unsigned seed) {
     else
       add_move_step(m);
   }
-  if (m.graph().node_count() == 0) m.add("Relu", {m.any()});
   return finished(m);
 }
 
-RandomNetwork finished(NetworkMaker& m) {
-  m.add_outputs();
-  RandomNetwork net;
-  for (const ir::Value* v : m.graph().inputs()) net.inputs.push_back(m.result(v));
-  for (const ir::Value* v : m.graph().outputs()) net.expected.push_back(m.result(v));
-  net.graph = m.take_graph();
-  return net;
+RandomNetwork pattern_network(unsigned seed) {
+  NetworkMaker m(seed);
+  if (m.chance(50))
+    m.input({m.between(1, 2), m.between(2, 9), 4 * m.between(1, 8)});
+  else
+    m.input({m.between(1, 2), m.between(1, 12), m.between(3, 8), m.between(3, 8)});
+  for (std::int64_t i = m.between(1, 4); i > 0; --i) {
+    add_pattern_step(m);
+    if (m.chance(40)) add_vector_step(m);
+    if (m.chance(20)) add_cube_step(m);
+    if (m.chance(20)) add_move_step(m);
+  }
+  return finished(m);
 }
 
 }  // namespace atc::runtime

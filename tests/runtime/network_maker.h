@@ -76,4 +76,9 @@ RandomNetwork random_image_network(unsigned seed);  ///< of image steps
 /// Adds outputs and takes the graph.
 RandomNetwork finished(NetworkMaker& m);
 
+/// One subgraph that a named fusion knows, as exporters write it: attention, gated units, normalizations, ...
+void add_pattern_step(NetworkMaker& m);
+/// A network of such subgraphs and other operators between them.
+RandomNetwork pattern_network(unsigned seed);
+
 }  // namespace atc::runtime

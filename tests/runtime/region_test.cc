@@ -27,10 +27,13 @@ Tensor truth(bool v) { return from_doubles(DType::Bool, {}, std::vector<double>{
 
 class Region : public ::testing::TestWithParam<std::string_view> {
  protected:
-  RegionRunner runner(std::unique_ptr<ir::Graph> graph) {
+  RegionRunner runner(std::unique_ptr<ir::Graph> graph, passes::Switches switches = {}) {
     const soc::Chip& chip = **soc::find_chip(GetParam());
     RegionOptions options;
-    options.chip = &chip;
+    options.passes = {.chip = &chip,
+                      .precision = passes::Precision::Origin,
+                      .switches = std::move(switches),
+                      .node_precisions = {}};
     options.session.workers = std::make_shared<Workers>(chip, aicore::Values::Fast, 2);
     return RegionRunner(std::move(graph), options);
   }
@@ -122,6 +125,24 @@ TEST_P(Region, LoopRunsUntilItsConditionOrCount) {
   const auto none = run(r, {floats({1}, {7}), ints({}, {0})});
   EXPECT_THAT(to_doubles(none[0]), ElementsAre(7));
   EXPECT_EQ(none[1].shape, (Dims{0, 1}));
+}
+
+// A pass that is switched off is off in what is compiled at run time too.
+TEST_P(Region, FollowsTheSwitches) {
+  const auto graph = graph_of("%0 \"x\": f32[?a]", "%2",
+                              "  %1 \"t\" = Tanh@13(%0) : f32[?a]\n  %2 \"y\" = Neg@13(%1) : f32[?a]\n");
+  const auto tasks = [&](passes::Switches switches) {
+    RegionRunner r = runner(graph->clone(), std::move(switches));
+    r.start_count();
+    EXPECT_THAT(to_doubles(run(r, {floats({2}, {0, 0})})[0]), ElementsAre(0, 0));
+    Simulation sum;
+    EXPECT_TRUE(r.add_simulation(sum).ok());
+    return sum.by_engine["vector"].tasks;
+  };
+  EXPECT_EQ(tasks({}), 1);
+  passes::Switches off;
+  off.passes["AutomaticUbFusion"] = false;
+  EXPECT_EQ(tasks(off), 2);
 }
 
 // What ran is counted by engine: three iterations of a program, and a NonZero on the AI CPU.
