@@ -23,12 +23,14 @@ constexpr std::int64_t kWeightAlignment = 64;
 
 void unique_constant_names(ir::Graph& graph) {
   std::set<std::string> taken;
+  std::map<std::string, int> next;  // suffix to try, by name: thousands may share one
   for (const Value* v : graph.values())
     if (!v->is_constant()) taken.insert(v->name());
   for (Value* v : graph.values()) {
     if (!v->is_constant()) continue;
     std::string name = v->name().empty() ? "const" : v->name();
-    for (int i = 2; !taken.insert(name).second; ++i) name = v->name() + "#" + std::to_string(i);
+    int& suffix = next.try_emplace(name, 2).first->second;
+    while (!taken.insert(name).second) name = v->name() + "#" + std::to_string(suffix++);
     v->set_name(name);
   }
 }
