@@ -7,7 +7,6 @@
 #include "passes/cast_algebra.h"
 #include "passes/cast_fusion.h"
 #include "passes/common_subexpression.h"
-#include "passes/concat_views.h"
 #include "passes/constant_folding.h"
 #include "passes/conv_affine.h"
 #include "passes/conv_batch_norm.h"
@@ -181,7 +180,6 @@ std::vector<Pass> pipeline() {
       pack_weights_pass(),
       layout_pass(),
       optional(view_fusion_pass(), FusionKind::Ub),
-      optional(concat_views_pass()),
       dead_code_pass(),
       optional(in_place_parts_pass()),
   };
