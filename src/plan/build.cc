@@ -406,6 +406,13 @@ class Builder final : public ops::LowerContext {
 
 }  // namespace
 
+Bytes BuiltPlan::weight_section() const {
+  MutableBytes all(static_cast<std::size_t>(plan.weight_bytes));
+  for (const WeightPiece& piece : weights)
+    piece.bytes.copy_to(all.span().subspan(static_cast<std::size_t>(piece.offset), piece.bytes.size()));
+  return std::move(all).freeze();
+}
+
 StatusOr<BuiltPlan> build_plan(ir::Graph& graph, const soc::Chip& chip, const MemoryOptions& memory) {
   graph.sweep();
   unique_constant_names(graph);

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "atc/base/bytes.h"
 #include "atc/ir/graph.h"
 #include "plan/arena.h"
 #include "plan/plan.h"
@@ -13,6 +14,9 @@ namespace atc::plan {
 struct BuiltPlan {
   Plan plan;
   std::vector<WeightPiece> weights;
+
+  /// WEIGHTS_DATA as one block, for a plan that is run where it was built.
+  Bytes weight_section() const;
 };
 
 /// Lowers every node of the graph (formats chosen, weights packed, types static) to tasks, puts them in the

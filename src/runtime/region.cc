@@ -43,12 +43,9 @@ StatusOr<std::unique_ptr<Session>> compile(ir::Graph& graph, const RegionOptions
   ATC_TRY(manager.run(graph, context));
   ATC_ASSIGN(plan::BuiltPlan built, plan::build_plan(graph, *options.passes.chip));
   passes::write_plan_info(options.passes, built.plan.info);
-  MutableBytes weights(static_cast<std::size_t>(built.plan.weight_bytes));
-  for (const plan::WeightPiece& piece : built.weights)
-    if (!piece.bytes.empty())
-      std::memcpy(weights.data() + piece.offset, piece.bytes.data(), piece.bytes.size());
+  Bytes weights = built.weight_section();
   ATC_ASSIGN(auto prepared, prepare(std::move(built.plan)));
-  return Session::create(std::move(prepared), std::move(weights).freeze(), options.session);
+  return Session::create(std::move(prepared), std::move(weights), options.session);
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "passes/pass_manager.h"
 #include "passes/pipeline.h"
@@ -10,17 +9,6 @@
 #include "runtime/session.h"
 
 namespace atc::runtime {
-namespace {
-
-Bytes join(const plan::BuiltPlan& built) {
-  MutableBytes all(static_cast<std::size_t>(built.plan.weight_bytes));
-  for (const plan::WeightPiece& piece : built.weights)
-    if (!piece.bytes.empty()) std::memcpy(all.data() + piece.offset, piece.bytes.data(), piece.bytes.size());
-  return std::move(all).freeze();
-}
-
-}  // namespace
-
 StatusOr<CompiledRun> compile_and_run(ir::Graph& graph, const CompileTarget& target,
                                       const std::vector<Tensor>& inputs) {
   ATC_ASSIGN(const soc::Chip* chip, soc::find_chip(target.chip));
@@ -38,7 +26,7 @@ StatusOr<CompiledRun> compile_and_run(ir::Graph& graph, const CompileTarget& tar
     run.tasks.push_back(task.op_type);
     if (task.engine != plan::Engine::AiCore) run.on_ai_cpu.push_back(task.op_type);
   }
-  const Bytes weights = join(built);
+  const Bytes weights = built.weight_section();
   ATC_ASSIGN(auto prepared, prepare(std::move(built.plan)));
   ATC_ASSIGN(auto session, Session::create(prepared, weights, {.threads = 1}));
   ATC_ASSIGN(run.outputs, session->run(inputs));

@@ -48,12 +48,9 @@ Compiled compile(const ir::Graph& graph, const plan::MemoryOptions& memory,
   EXPECT_TRUE(manager.run(*copy, context).ok());
   auto built = plan::build_plan(*copy, chip, memory);
   EXPECT_TRUE(built.ok()) << built.status().to_string();
-  MutableBytes weights(static_cast<std::size_t>(built->plan.weight_bytes));
-  for (const plan::WeightPiece& piece : built->weights)
-    if (!piece.bytes.empty())
-      std::memcpy(weights.data() + piece.offset, piece.bytes.data(), piece.bytes.size());
+  Bytes weights = built->weight_section();
   EXPECT_TRUE(plan::validate(built->plan).ok()) << plan::validate(built->plan).to_string();
-  return {std::move(built->plan), std::move(weights).freeze()};
+  return {std::move(built->plan), std::move(weights)};
 }
 
 void expect_same_bits(const std::vector<Tensor>& actual, const std::vector<Tensor>& expected) {

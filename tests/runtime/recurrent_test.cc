@@ -143,12 +143,9 @@ Result compile_and_run(ir::Graph& graph, const std::vector<Tensor>& inputs, pass
     ATC_TRY(plan::validate(built.plan));
     for (const plan::PlanTask& t : built.plan.tasks)
       (t.engine == plan::Engine::AiCore ? run.on_core : run.on_cpu)++;
-    MutableBytes weights(static_cast<std::size_t>(built.plan.weight_bytes));
-    for (const plan::WeightPiece& piece : built.weights)
-      if (!piece.bytes.empty())
-        std::memcpy(weights.data() + piece.offset, piece.bytes.data(), piece.bytes.size());
+    Bytes weights = built.weight_section();
     ATC_ASSIGN(auto prepared, prepare(std::move(built.plan)));
-    ATC_ASSIGN(auto session, Session::create(prepared, std::move(weights).freeze(), {.threads = 1}));
+    ATC_ASSIGN(auto session, Session::create(prepared, std::move(weights), {.threads = 1}));
     ATC_ASSIGN(run.outputs, session->run(inputs));
     return {};
   };
