@@ -1,11 +1,11 @@
 #include "passes/gate_merge.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <set>
 
 #include "ops/body.h"
+#include "passes/joined_constants.h"
 #include "passes/match.h"
 #include "passes/rewrite.h"
 
@@ -94,7 +94,7 @@ class Merger {
     };
     Value* sum = nullptr;
     for (std::size_t i = 0; i < gates[0].products.size(); ++i) {
-      Value* product = insert("MatMul", {gates[0].products[i]->input(0), side_by_side(gates, i)}, "gates");
+      Value* product = insert("MatMul", {gates[0].products[i]->input(0), matrices(gates, i)}, "gates");
       for (const Gate& g : gates) add_sources(*made.back(), *g.products[i]);
       sum = sum == nullptr ? product : insert("Add", {sum, product}, "sum");
     }
@@ -120,23 +120,12 @@ class Merger {
 
  private:
   /// The matrices of product i.
-  Value* side_by_side(const std::vector<Gate>& gates, std::size_t i) {
+  Value* matrices(const std::vector<Gate>& gates, std::size_t i) {
     std::vector<const Value*> parts;
     for (const Gate& g : gates) parts.push_back(g.products[i]->input(1));
     Value*& joined = joined_[parts];
     if (joined != nullptr) return joined;
-    const Dims dims = parts[0]->type.dims();
-    const DType dtype = parts[0]->type.dtype;
-    MutableTensor out(dtype, {dims[0], dims[1] * std::ssize(parts)});
-    const std::size_t row =
-        static_cast<std::size_t>(dims[1]) * static_cast<std::size_t>(bit_width(dtype)) / 8;
-    std::byte* to = out.bytes().data();
-    for (std::int64_t r = 0; r < dims[0]; ++r)
-      for (const Value* v : parts) {
-        std::memcpy(to, v->constant().data.data() + static_cast<std::size_t>(r) * row, row);
-        to += row;
-      }
-    return joined = graph_.add_constant(parts[0]->name() + "/gates", std::move(out).freeze());
+    return joined = passes::side_by_side(graph_, parts);
   }
 
   /// The sums of each gate's biases; null when there are none.

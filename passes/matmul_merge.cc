@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <functional>
 #include <map>
 
 #include "ops/fused_attention.h"
 #include "ops/fused_views.h"
+#include "passes/joined_constants.h"
 #include "passes/rewrite.h"
 #include "passes/strided_view.h"
 
@@ -198,33 +198,6 @@ bool alike(const Node& a, const Node& b) {
          a.output(0)->type.dtype == b.output(0)->type.dtype;
 }
 
-// Matrices of the same rows side by side; a row counts as a matrix of one.
-Value* side_by_side(Graph& g, const std::vector<const Value*>& parts, std::int64_t rows) {
-  std::int64_t columns = 0;
-  std::string name;
-  for (const Value* v : parts) {
-    columns += v->type.dims().back();
-    name += (name.empty() ? "" : "+") + v->name();
-  }
-  const DType dtype = parts[0]->type.dtype;
-  const std::size_t e = static_cast<std::size_t>(bit_width(dtype)) / 8;
-  std::vector<std::pair<Bytes, std::size_t>> sources;  // with the bytes of a row
-  for (const Value* v : parts)
-    sources.emplace_back(v->constant().data, static_cast<std::size_t>(v->type.dims().back()) * e);
-  Tensor out{dtype, parts[0]->type.shape->size() == 1 ? Dims{columns} : Dims{rows, columns}, {}, {}};
-  out.data = Bytes::deferred(out.byte_size(), [sources = std::move(sources), rows](std::span<std::byte> to) {
-    std::vector<Bytes> at_hand;
-    for (const auto& [bytes, row] : sources) at_hand.push_back(bytes.resolved());
-    std::byte* next = to.data();
-    for (std::size_t r = 0; r < static_cast<std::size_t>(rows); ++r)
-      for (std::size_t i = 0; i < sources.size(); ++i) {
-        std::memcpy(next, at_hand[i].data() + r * sources[i].second, sources[i].second);
-        next += sources[i].second;
-      }
-  });
-  return g.add_constant(name, std::move(out));
-}
-
 void merge(Graph& g, const std::vector<Node*>& products) {
   Node& first = *products[0];
   std::vector<const Value*> weights, rows;
@@ -235,8 +208,8 @@ void merge(Graph& g, const std::vector<Node*>& products) {
     if (!epilogue.plain) rows.push_back(n->input(epilogue.bias));
     columns += n->output(0)->type.dims().back();
   }
-  std::vector<Value*> inputs = {first.input(0), side_by_side(g, weights, weights[0]->type.dims()[0])};
-  if (!epilogue.plain) inputs.push_back(side_by_side(g, rows, 1));
+  std::vector<Value*> inputs = {first.input(0), side_by_side(g, weights)};
+  if (!epilogue.plain) inputs.push_back(side_by_side(g, rows));
   Node* joined = g.add_node("MatMul", inputs, 1, &first, "atc", 0);
   joined->name = first.name;
   joined->attrs = first.attrs;
