@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <vector>
 
-#include "ops/op.h"
+#include "passes/match.h"
+#include "passes/rewrite.h"
 
 namespace atc::passes {
 namespace {
@@ -14,8 +16,6 @@ using ir::Value;
 
 constexpr std::size_t kLongestChain = 12;
 
-bool is_private(const Value* v) { return v->uses().size() == 1 && !v->graph()->is_output(v); }
-
 const Node* maker(const Value* v) { return v == nullptr ? nullptr : v->producer(); }
 
 bool is_one_of(const Node& n, std::initializer_list<std::string_view> types) {
@@ -23,15 +23,16 @@ bool is_one_of(const Node& n, std::initializer_list<std::string_view> types) {
 }
 
 // From the node that makes the softmax's input back to the product of queries and keys; empty: there is none.
-bool find_scores(const Node* n, std::vector<const Node*>& chain) {
+bool find_scores(const Node* n, std::vector<const Node*>& chain, std::set<const Node*>& seen) {
   if (n == nullptr || !n->domain.empty() || chain.size() >= kLongestChain) return false;
+  if (!seen.insert(n).second) return false;
   chain.push_back(n);
   if (n->is("MatMul")) {
     if (!n->input(0)->is_constant() && !n->input(1)->is_constant()) return true;
   } else if (is_one_of(*n, {"Add", "Cast", "Clip", "Div", "Expand", "Max", "Min", "Mul", "Reshape", "Squeeze",
                             "Sub", "Tanh", "Transpose", "Unsqueeze", "Where"})) {
     for (const Value* v : n->inputs())
-      if (find_scores(maker(v), chain)) return true;
+      if (find_scores(maker(v), chain, seen)) return true;
   }
   chain.pop_back();
   return false;
@@ -64,13 +65,13 @@ std::string attention_near_miss(const Node& product) {
   const Node* softmax = maker(weights);
   if (softmax == nullptr || !softmax->is("Softmax") || !softmax->input(0)->type.shape) return "";
   std::vector<const Node*> chain;
-  if (!find_scores(maker(softmax->input(0)), chain)) return "";
+  std::set<const Node*> seen;
+  if (!find_scores(maker(softmax->input(0)), chain, seen)) return "";
   behind.push_back(softmax);
   for (const Node* n : behind)
     if (!is_private(n->output(0))) return "the weights that " + n->label() + " makes have other readers";
-  const std::int64_t rank = std::ssize(*softmax->input(0)->type.shape);
-  const auto axis = ops::normalize_axis(softmax->attrs.get_int("axis", softmax->version < 13 ? 1 : -1), rank);
-  if (!axis || *axis != rank - 1) return softmax->label() + " is not along the last axis";
+  if (softmax_axis(*softmax) != std::ssize(*softmax->input(0)->type.shape) - 1)
+    return softmax->label() + " is not along the last axis";
   return blocked_by(chain);
 }
 

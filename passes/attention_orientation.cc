@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "ops/op.h"
 #include "passes/match.h"
 #include "passes/node_writer.h"
 #include "passes/rewrite.h"
@@ -15,9 +14,7 @@ using ir::Node;
 using ir::Value;
 
 bool is_along_rows(const Node& softmax) {
-  const std::int64_t rank = std::ssize(*softmax.input(0)->type.shape);
-  const auto axis = ops::normalize_axis(softmax.attrs.get_int("axis", softmax.version < 13 ? 1 : -1), rank);
-  return axis == rank - 1;
+  return softmax_axis(softmax) == std::ssize(*softmax.input(0)->type.shape) - 1;
 }
 
 /// Made of a matrix product by scales and masks, which nothing else reads.

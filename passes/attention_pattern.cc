@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "ops/op.h"
 #include "passes/match.h"
 
 namespace atc::passes {
@@ -41,9 +40,7 @@ class Matcher {
       return std::nullopt;
     Node* softmax = take(weights);
     const Dims dims = softmax->input(0)->type.dims();
-    const auto axis =
-        ops::normalize_axis(softmax->attrs.get_int("axis", softmax->version < 13 ? 1 : -1), std::ssize(dims));
-    if (!axis || *axis != std::ssize(dims) - 1) return std::nullopt;
+    if (softmax_axis(*softmax) != std::ssize(dims) - 1) return std::nullopt;
     p_.scores = dims;
     if (!scores(softmax->input(0))) return std::nullopt;
     operands();

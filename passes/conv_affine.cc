@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "passes/conv_weights.h"
+#include "passes/match.h"
 #include "passes/rewrite.h"
 #include "passes/rules.h"
 
@@ -13,19 +14,6 @@ namespace {
 using ir::Graph;
 using ir::Node;
 using ir::Value;
-
-// One value a channel of a tensor of these dims; empty where the constant does not go by channels.
-std::vector<double> by_channel(const Value* v, const Dims& out) {
-  if (!v->is_constant() || !is_float(v->type.dtype)) return {};
-  Dims dims = v->type.dims();
-  if (dims.size() > out.size()) return {};
-  dims.insert(dims.begin(), out.size() - dims.size(), 1);
-  for (std::size_t d = 0; d < dims.size(); ++d)
-    if (dims[d] != 1 && (d != 1 || dims[d] != out[1])) return {};
-  std::vector<double> values = to_doubles(v->constant());
-  if (values.size() == 1) values.resize(static_cast<std::size_t>(out[1]), values[0]);
-  return values;
-}
 
 struct Affine {
   std::vector<double> scale, shift;  ///< an empty scale: 1
@@ -56,10 +44,9 @@ bool fold(Graph& g, Node& n, PassContext& context) {
     if (conv == nullptr || !has_static_shapes(*conv)) continue;
     context.fusions.matched(FusionKind::Graph, name);
     const Dims out = n.output(0)->type.dims();
-    const std::vector<double> c = by_channel(n.input(1 - at), out);
-    const auto affine = affine_of(n, at, c);
-    if (c.empty() || !affine || !is_private(n.input(at)) || n.input(at)->type != n.output(0)->type)
-      return false;
+    const auto c = by_channel(n.input(1 - at), out);
+    const auto affine = c ? affine_of(n, at, *c) : std::nullopt;
+    if (!affine || !is_private(n.input(at)) || n.input(at)->type != n.output(0)->type) return false;
     if (!affine->scale.empty() && conv->input(1)->uses().size() != 1) return false;
     const auto finite = [](double x) { return std::isfinite(x); };
     if (!std::ranges::all_of(affine->scale, finite) || !std::ranges::all_of(affine->shift, finite))

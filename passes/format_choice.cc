@@ -121,12 +121,6 @@ class Chooser {
     return v != nullptr && !is_parameter(n, i) && !is_single_operand(n, i) && has_blocked_rank(*v);
   }
 
-  static std::size_t rank_of(const Node& n) {
-    for (const Value* v : n.outputs())
-      if (v != nullptr) return v->type.shape->size();
-    return 0;
-  }
-
   // `v` is read by what vertex `reader` stands for.
   void read(const Value* v, int reader) {
     if (v->is_constant() || !has_blocked_rank(*v)) return;
@@ -160,6 +154,12 @@ class Chooser {
 
 bool works_on_blocks(const Node& n) {
   return n.domain == "atc" && n.attrs.has("epilogue") && n.op_type != "MatMul";
+}
+
+std::size_t rank_of(const Node& n) {
+  for (const Value* v : n.outputs())
+    if (v != nullptr) return v->type.shape->size();
+  return 0;
 }
 
 bool is_single_operand(const Node& n, std::size_t input) {

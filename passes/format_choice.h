@@ -38,6 +38,8 @@ class FormatChoice {
 
 /// Convolutions, pools and depthwise windows in their fused form: their input 0 is in NC1HWC0.
 bool works_on_blocks(const ir::Node& node);
+/// Axes of the node's results; 0 when it has none.
+std::size_t rank_of(const ir::Node& node);
 /// A program that may have operands in both formats: its channels are whole blocks or one.
 bool mixes_formats(const ir::Node& node);
 /// Whether the operand of a node in NC1HWC0 is broadcast from a single element, which stays in ND.

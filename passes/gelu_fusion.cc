@@ -92,20 +92,16 @@ std::optional<Match> gate(Value* g, const Value* x, double c) {
 }
 
 bool fuse(Graph& graph, Node& n, PassContext& context) {
-  Value* y = n.output(0);
-  const Product p = product_of(y);
+  const Product p = product_of(n.output(0));
   if (p.factors.size() != 2) return false;
   for (std::size_t i = 0; i < 2; ++i) {
     Value* x = p.factors[i];
     auto m = gate(p.factors[1 - i], x, p.c);
     if (!m) continue;
-    context.fusions.matched(FusionKind::Graph, kAtcName);
     m->nodes.insert(m->nodes.begin(), p.nodes.begin(), p.nodes.end());
-    if (x->type != y->type || !is_closed(m->nodes, n)) return false;
-    Node* gelu = replace_nodes(graph, m->nodes, n, "Gelu", {x}, "Gelu", 20);
-    if (m->tanh) gelu->attrs.set("approximate", std::string("tanh"));
-    context.fusions.effected(FusionKind::Graph, kAtcName);
-    return true;
+    Node* gelu = fuse_nodes(graph, context, kAtcName, m->nodes, n, x, "Gelu", "Gelu", 20);
+    if (gelu != nullptr && m->tanh) gelu->attrs.set("approximate", std::string("tanh"));
+    return gelu != nullptr;
   }
   return false;
 }

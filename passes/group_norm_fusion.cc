@@ -14,19 +14,6 @@ using ir::Value;
 
 constexpr std::string_view kAtcName = "GroupNormFusionPass";
 
-/// A constant of one number a channel of [N, C, ...], spread to all channels; nullopt when it is none.
-std::optional<std::vector<double>> by_channel(const Value* v, const Dims& x) {
-  if (!v->is_constant() || !is_float(v->type.dtype)) return std::nullopt;
-  const Dims dims = v->type.dims();
-  if (dims.size() > x.size()) return std::nullopt;
-  const std::size_t missing = x.size() - dims.size();
-  for (std::size_t i = 0; i < dims.size(); ++i)
-    if (dims[i] != 1 && (i + missing != 1 || dims[i] != x[1])) return std::nullopt;
-  std::vector<double> values = to_doubles(v->constant());
-  if (values.size() == 1) values.resize(static_cast<std::size_t>(x[1]), values[0]);
-  return values;
-}
-
 /// Behind `y`: its one reader of the type, and the other operand by channel.
 std::optional<std::vector<double>> next(Value*& y, std::string_view type, std::vector<Node*>& nodes,
                                         const Dims& x) {

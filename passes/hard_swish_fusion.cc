@@ -66,25 +66,19 @@ bool fuse_swish(Graph& graph, Node& n, PassContext& context) {
   Value* x = nullptr;
   const auto nodes = hard_swish(product_of(n.output(0)), x);
   if (!nodes) return false;
-  context.fusions.matched(FusionKind::Graph, kAtcName);
-  if (x->type != n.output(0)->type || !is_closed(*nodes, n)) return false;
-  replace_nodes(graph, *nodes, n, "HardSwish", {x}, "HardSwish", 14);
-  context.fusions.effected(FusionKind::Graph, kAtcName);
-  return true;
+  return fuse_nodes(graph, context, kAtcName, *nodes, n, x, "HardSwish", "HardSwish", 14) != nullptr;
 }
 
 bool fuse_sigmoid(Graph& graph, Node& n, PassContext& context) {
   const Product p = product_of(n.output(0));
   const auto r = p.factors.size() == 1 ? ramp(p.factors[0]) : std::nullopt;
   if (!r || !is_about(p.c * r->most, 1)) return false;
-  context.fusions.matched(FusionKind::Graph, kAtcName);
   std::vector<Node*> nodes = p.nodes;
   append(nodes, r->nodes);
-  if (r->x->type != n.output(0)->type || !is_closed(nodes, n)) return false;
-  Node* h = replace_nodes(graph, nodes, n, "HardSigmoid", {r->x}, "HardSigmoid", 6);
+  Node* h = fuse_nodes(graph, context, kAtcName, nodes, n, r->x, "HardSigmoid", "HardSigmoid", 6);
+  if (h == nullptr) return false;
   h->attrs.set("alpha", static_cast<float>(p.c));
   h->attrs.set("beta", static_cast<float>(r->shift * p.c));
-  context.fusions.effected(FusionKind::Graph, kAtcName);
   return true;
 }
 

@@ -78,12 +78,6 @@ class FormatSetter {
     }
   }
 
-  static std::size_t rank_of(const Node& n) {
-    for (const Value* v : n.outputs())
-      if (v != nullptr) return v->type.shape->size();
-    return 0;
-  }
-
   static bool has_weight(const Node& n) {
     return n.op_type == "Conv" || n.op_type == "ConvTranspose" || n.op_type == "DepthwiseConv";
   }

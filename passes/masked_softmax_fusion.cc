@@ -1,6 +1,5 @@
 #include "passes/masked_softmax_fusion.h"
 
-#include "ops/op.h"
 #include "passes/match.h"
 #include "passes/rewrite.h"
 
@@ -76,10 +75,8 @@ bool take_where(Value* v, Match& m) {
 }
 
 bool fuse(Graph& graph, Node& n, PassContext& context) {
-  const std::int64_t rank = std::ssize(*n.input(0)->type.shape);
-  const auto axis = ops::normalize_axis(n.attrs.get_int("axis", n.version < 13 ? 1 : -1), rank);
-  // Before opset 13 the axes from `axis` on are one distribution.
-  if (!axis || (n.version < 13 && *axis != rank - 1)) return false;
+  const auto axis = softmax_axis(n);
+  if (!axis) return false;
   Match m;
   m.nodes.push_back(&n);
   Value* v = n.input(0);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "atc/base/check.h"
+#include "ops/op.h"
 #include "passes/rewrite.h"
 
 namespace atc::passes {
@@ -87,6 +88,25 @@ bool swaps_last_axes(const Node& n) {
          perm[rank - 1] == static_cast<std::int64_t>(rank) - 2;
 }
 
+std::optional<std::int64_t> softmax_axis(const Node& softmax) {
+  const std::int64_t rank = std::ssize(*softmax.input(0)->type.shape);
+  const bool flattens = softmax.version < 13;
+  const auto axis = ops::normalize_axis(softmax.attrs.get_int("axis", flattens ? 1 : -1), rank);
+  return flattens && axis != rank - 1 ? std::nullopt : axis;
+}
+
+std::optional<std::vector<double>> by_channel(const Value* v, const Dims& dims) {
+  if (!v->is_constant() || !is_float(v->type.dtype)) return std::nullopt;
+  const Dims own = v->type.dims();
+  if (own.size() > dims.size()) return std::nullopt;
+  const std::size_t missing = dims.size() - own.size();
+  for (std::size_t d = 0; d < own.size(); ++d)
+    if (own[d] != 1 && (d + missing != 1 || own[d] != dims[1])) return std::nullopt;
+  std::vector<double> values = to_doubles(v->constant());
+  if (values.size() == 1) values.resize(static_cast<std::size_t>(dims[1]), values[0]);
+  return values;
+}
+
 Product product_of(Value* v) {
   Product p;
   take_apart(v, true, p);
@@ -110,6 +130,15 @@ bool is_closed(const std::vector<Node*>& nodes, const Node& last) {
                                           [&](const Value::Use& u) { return contains(nodes, u.node); }));
     });
   });
+}
+
+Node* fuse_nodes(ir::Graph& graph, PassContext& context, std::string_view atc_name,
+                 const std::vector<Node*>& nodes, Node& last, Value* x, std::string op_type,
+                 std::string_view kind, int version) {
+  context.fusions.matched(FusionKind::Graph, atc_name);
+  if (x->type != last.output(0)->type || !is_closed(nodes, last)) return nullptr;
+  context.fusions.effected(FusionKind::Graph, atc_name);
+  return replace_nodes(graph, nodes, last, std::move(op_type), {x}, kind, version);
 }
 
 Node* replace_nodes(ir::Graph& graph, const std::vector<Node*>& nodes, Node& last, std::string op_type,

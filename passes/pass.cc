@@ -1,7 +1,5 @@
 #include "passes/pass.h"
 
-#include <algorithm>
-
 namespace atc::passes {
 
 bool PassContext::allows(std::string_view part) const {
@@ -9,16 +7,12 @@ bool PassContext::allows(std::string_view part) const {
 }
 
 void PassContext::near_miss(std::string_view fusion, const ir::Node& node, std::string_view reason) {
-  NearMiss miss{std::string(fusion), node.name, node.op_type, node.sources, std::string(reason)};
-  const auto same = [&](const NearMiss& m) {
-    return m.fusion == miss.fusion && m.node == miss.node && m.sources == miss.sources;
-  };
-  // The pass may come by again: the last word counts.
-  const auto known = std::find_if(near_misses.begin(), near_misses.end(), same);
-  if (known == near_misses.end())
-    near_misses.push_back(std::move(miss));
-  else
-    *known = std::move(miss);
+  const auto [at, is_new] =
+      miss_at_.try_emplace({std::string(fusion), node.name, node.sources}, near_misses.size());
+  if (is_new)
+    near_misses.push_back({std::string(fusion), node.name, node.op_type, node.sources, std::string(reason)});
+  else  // the pass came by again: its last word counts
+    near_misses[at->second].reason = reason;
 }
 
 }  // namespace atc::passes

@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "atc/base/status.h"
@@ -105,6 +106,10 @@ struct PassContext {
   /// over the last axis"). A pass calls it where the pattern that its users know was all there otherwise. The
   /// same thing said twice counts once.
   void near_miss(std::string_view fusion, const ir::Node& node, std::string_view reason);
+
+ private:
+  using MissKey = std::tuple<std::string, std::string, std::vector<std::string>>;  // fusion, node, sources
+  std::map<MissKey, std::size_t> miss_at_;                                         // in near_misses
 };
 
 /// One transformation of the graph. The pass manager verifies, times, counts and dumps; a pass does not.

@@ -4,6 +4,7 @@
 
 #include "ops/fused_views.h"
 #include "passes/rewrite.h"
+#include "passes/rules.h"
 
 namespace atc::passes {
 namespace {
@@ -12,24 +13,20 @@ using ir::Graph;
 using ir::Node;
 using ir::Value;
 
-bool rearranges(const Node& n) {
-  return n.is("Reshape") || n.is("Flatten") || n.is("Squeeze") || n.is("Unsqueeze") || n.is("Transpose");
-}
+bool rearranges(const Node& n) { return is_reshape(n) || n.is("Transpose"); }
 
-bool is_elementwise(const Node& n) {
+bool is_elementwise_program(const Node& n) {
   return n.is_internal("Fused") && n.inputs().size() == 1 && n.outputs().size() == 1 &&
          n.attrs.get_ints("reduce_axes").empty() && !ops::has_fused_views(n) && !n.attrs.has("parts") &&
          n.input(0)->type.dims() == n.output(0)->type.dims();
 }
-
-bool is_read_once(const Graph& g, const Value* v) { return v->uses().size() == 1 && !g.is_output(v); }
 
 /// The nodes between the maker of the elements and `program`, last first; empty where it must stay.
 std::vector<Node*> views_before(const Graph& g, const Node& program) {
   std::vector<Node*> views;
   const Value* v = program.input(0);
   for (; v->producer() != nullptr && v->producer()->graph() == &g; v = v->producer()->input(0)) {
-    if (!is_read_once(g, v) || !v->type.is_static()) return {};
+    if (!is_private(v) || !v->type.is_static()) return {};
     Node* n = v->producer();
     if (n->domain == "atc" && n->attrs.has("epilogue"))
       return n->output(0) == v ? views : std::vector<Node*>{};
@@ -83,7 +80,7 @@ bool move(Graph& g, Node& program) {
 StatusOr<int> run(Graph& graph, PassContext&) {
   int changes = 0;
   for (Node* n : graph.node_list())
-    if (is_elementwise(*n) && move(graph, *n)) ++changes;
+    if (is_elementwise_program(*n) && move(graph, *n)) ++changes;
   return changes;
 }
 

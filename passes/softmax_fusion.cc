@@ -52,12 +52,9 @@ bool fuse(Graph& graph, Node& n, PassContext& context) {
         q.nodes.insert(q.nodes.end(), {sub, max});
         x = sub->input(0);
       }
-    context.fusions.matched(FusionKind::Graph, kAtcName);
-    if (x->type != n.output(0)->type || !is_closed(q.nodes, n)) return false;
-    Node* softmax = replace_nodes(graph, q.nodes, n, "Softmax", {x}, "SoftmaxV2", 13);
-    softmax->attrs.set("axis", *axis);
-    context.fusions.effected(FusionKind::Graph, kAtcName);
-    return true;
+    Node* softmax = fuse_nodes(graph, context, kAtcName, q.nodes, n, x, "Softmax", "SoftmaxV2", 13);
+    if (softmax != nullptr) softmax->attrs.set("axis", *axis);
+    return softmax != nullptr;
   }
   return false;
 }

@@ -63,9 +63,8 @@ bool take_softmax(Value* weights, std::int64_t axis, Match& m) {
   Node* n = made_by(weights, "Softmax");
   if (n == nullptr || !has_static_shapes(*n)) return false;
   const Dims dims = n->input(0)->type.dims();
-  const auto own = ops::normalize_axis(n->attrs.get_int("axis", n->version < 13 ? 1 : -1), std::ssize(dims));
-  if (!own || (n->version < 13 && *own != std::ssize(dims) - 1) || number_of(dims, *own) != number)
-    return false;
+  const auto own = softmax_axis(*n);
+  if (!own || number_of(dims, *own) != number) return false;
   m.softmax = n;
   m.nodes.push_back(n);
   return true;

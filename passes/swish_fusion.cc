@@ -94,13 +94,10 @@ bool fuse(Graph& graph, Node& n, PassContext& context) {
   if (!m) m = quotient(n);
   if (!m) m = product(n);
   if (!m) return false;
-  context.fusions.matched(FusionKind::Graph, kAtcName);
-  if (m->x->type != n.output(0)->type || !is_closed(m->nodes, n)) return false;
   const int version = m->op_type == "Swish" ? 24 : m->op_type == "Mish" ? 18 : 13;
-  Node* one = replace_nodes(graph, m->nodes, n, m->op_type, {m->x}, m->op_type, version);
-  if (m->alpha != 1) one->attrs.set("alpha", static_cast<float>(m->alpha));
-  context.fusions.effected(FusionKind::Graph, kAtcName);
-  return true;
+  Node* one = fuse_nodes(graph, context, kAtcName, m->nodes, n, m->x, m->op_type, m->op_type, version);
+  if (one != nullptr && m->alpha != 1) one->attrs.set("alpha", static_cast<float>(m->alpha));
+  return one != nullptr;
 }
 
 StatusOr<int> run(Graph& graph, PassContext& context) {
