@@ -86,7 +86,7 @@ constexpr std::array kOptions = std::to_array<OptionSpec>({
   {"keep_dtype", G::OperatorTuning, InputFile, "", "", Full, "Nodes that keep their dtype: a name or OpType::Type a line."},
   {"customize_dtypes", G::OperatorTuning, InputFile, "", "", Full, "Dtypes of single nodes: Name::InputDtype:float16,OutputDtype:float32, or OpType::Type:..., a line each."},
   {"op_precision_mode", G::OperatorTuning, InputFile, "", "", Full, "Precision of single operators: [ByOpType] and [ByNodeName] with lines name=mode."},
-  {"op_select_implmode", G::OperatorTuning, Choice, "high_performance", "high_precision|high_performance|high_precision_for_all|high_performance_for_all", Full, "Kernels to prefer; high_performance is there for Gelu, where it is the tanh form."},
+  {"op_select_implmode", G::OperatorTuning, Choice, "high_performance", "high_precision|high_performance|high_precision_for_all|high_performance_for_all", Full, "Kernels to prefer; high_performance is there for Gelu, by Sigmoid, off by 5e-4 at most."},
   {"optypelist_for_implmode", G::OperatorTuning, Text, "", "", Full, "Operators of --op_select_implmode: \"Op1,Op2\"."},
   {"allow_hf32", G::OperatorTuning, Bool, "", "", Ignored, "Reserved.", "it is reserved"},
   {"is_weight_clip", G::OperatorTuning, Switch, "1", "", Refused, "0: weights beyond fp16 become infinite.", "Leave the option out."},
