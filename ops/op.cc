@@ -111,7 +111,10 @@ Status check_schema(const ir::Node& node, const OpDef& def) {
   auto exists = [&](const AttrSpec& spec) {
     return spec.since <= node.version && node.version <= spec.until;
   };
+  // "*": whatever attributes there are, the operator checks them itself.
+  const bool open = std::ranges::any_of(def.attrs, [](const AttrSpec& s) { return s.name == "*"; });
   for (const auto& [name, value] : node.attrs.map()) {
+    if (open) break;
     const auto spec = std::ranges::find_if(
         def.attrs, [&, &name = name](const AttrSpec& s) { return s.name == name && exists(s); });
     if (spec == def.attrs.end()) {

@@ -2,6 +2,7 @@
 #include <tuple>
 
 #include "ops/any_domain.h"
+#include "ops/custom.h"
 #include "ops/families.h"
 #include "ops/op.h"
 
@@ -13,6 +14,7 @@ const Registry& Registry::instance() {
 #define ATC_OP_FAMILY(name) register_##name(r);
 #include "ops/families.def"
 #undef ATC_OP_FAMILY
+    register_custom(r);
     return r;
   }();
   return registry;

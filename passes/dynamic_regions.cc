@@ -17,7 +17,7 @@ using ir::Value;
 constexpr std::int64_t kMaxConstantBytes = 1024;
 
 bool is_dynamic(const Node& n) {
-  if (n.domain == "atc") return false;
+  if (n.domain == "atc" && !n.is_internal("Custom")) return false;
   if (!ir::subgraphs(n).empty()) return true;
   const auto open = [](const Value* v) { return v != nullptr && !v->type.is_static(); };
   return std::any_of(n.inputs().begin(), n.inputs().end(), open) ||

@@ -11,6 +11,7 @@
 #include "passes/conv_affine.h"
 #include "passes/conv_batch_norm.h"
 #include "passes/cube_form.h"
+#include "passes/custom_types.h"
 #include "passes/dead_code.h"
 #include "passes/decompose.h"
 #include "passes/dequantize_per_reader.h"
@@ -148,6 +149,8 @@ std::vector<Pass> pipeline() {
       basic(decompose_pass()),
   };
   const std::vector<Pass> rest = {
+      custom_types_pass(),
+
       // Whole subgraphs that one kernel computes.
       optional(rope_fusion_pass()),
       optional(attention_orientation_pass()),

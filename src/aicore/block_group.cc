@@ -4,6 +4,7 @@
 #include <boost/context/fiber.hpp>
 #include <boost/context/fixedsize_stack.hpp>
 #include <exception>
+#include <limits>
 
 #include "aicore/block_sync.h"
 #include "atc/base/check.h"
@@ -21,7 +22,7 @@ struct BlockGroup::Block final : BlockSync {
   Block(const soc::Chip& chip, Values values, bool timing, int block_number)
       : core(chip, values, timing), number(block_number) {}
 
-  void set(int flag, Cycle at) override { set_at[static_cast<std::size_t>(flag)].push_back(at); }
+  void set(int flag, FlagReach reach, Cycle at) override { times(flag, reach).push_back(at); }
 
   Cycle wait(int flag) override {
     waited_flag = flag;
@@ -31,14 +32,17 @@ struct BlockGroup::Block final : BlockSync {
     return released_at;
   }
 
-  /// When the block set the flag for the n-th time; -1: not yet.
-  Cycle when_set(int flag, std::size_t n) const {
-    const auto& times = set_at[static_cast<std::size_t>(flag)];
-    return n <= times.size() ? times[n - 1] : -1;
+  using Times = std::array<std::array<std::vector<Cycle>, kFlagReaches>, kCrossCoreFlags>;
+  /// When the block set the flag, in order.
+  std::vector<Cycle>& times(int flag, FlagReach reach) {
+    return set_at[static_cast<std::size_t>(flag)][static_cast<std::size_t>(reach)];
   }
 
-  void start() {
-    for (auto& times : set_at) times.clear();
+  void start(BlockPlace where) {
+    for (Times* all : {&set_at, &arrived})
+      for (auto& flag : *all)
+        for (auto& list : flag) list.clear();
+    place = where;
     waited = {};
     waited_flag = -1;
     ended = false;
@@ -48,7 +52,8 @@ struct BlockGroup::Block final : BlockSync {
 
   Core core;
   int number;
-  std::array<std::vector<Cycle>, kCrossCoreFlags> set_at;
+  BlockPlace place;
+  Times set_at, arrived;  ///< by this block; for this block
   std::array<std::size_t, kCrossCoreFlags> waited{};
   int waited_flag = -1;
   Cycle released_at = 0;
@@ -62,14 +67,22 @@ BlockGroup::BlockGroup(const soc::Chip& chip, Values values, bool timing)
 BlockGroup::~BlockGroup() = default;
 
 void BlockGroup::run(int blocks, ThreadPool& pool, const std::function<void(Core&, int)>& body) {
+  const auto deadlock = try_run(blocks, pool, body, {}, blocks);
+  ATC_CHECK(!deadlock, "deadlock: " + *deadlock);
+}
+
+std::optional<std::string> BlockGroup::try_run(int blocks, ThreadPool& pool,
+                                               const std::function<void(Core&, int)>& body,
+                                               std::span<const BlockPlace> places, int sharing,
+                                               const std::function<void()>& between) {
   while (static_cast<int>(blocks_.size()) < blocks)
     blocks_.push_back(std::make_unique<Block>(chip_, values_, timing_, static_cast<int>(blocks_.size())));
   count_ = blocks;
   std::vector<Block*> runnable;
   for (int b = 0; b < blocks; ++b) {
     Block& block = *blocks_[static_cast<std::size_t>(b)];
-    block.start();
-    block.core.start_block(blocks);
+    block.start(places.empty() ? BlockPlace{} : places[static_cast<std::size_t>(b)]);
+    block.core.start_block(sharing);
     block.core.join_group(&block);
     runnable.push_back(&block);
   }
@@ -78,6 +91,7 @@ void BlockGroup::run(int blocks, ThreadPool& pool, const std::function<void(Core
     for (int b = 0; b < blocks; ++b)
       if (const auto& failure = blocks_[static_cast<std::size_t>(b)]->failure; failure != nullptr)
         std::rethrow_exception(failure);
+    if (between) between();
     runnable.clear();
     bool waiting = false;
     for (int b = 0; b < blocks; ++b) {
@@ -86,8 +100,9 @@ void BlockGroup::run(int blocks, ThreadPool& pool, const std::function<void(Core
       waiting = true;
       if (release(block)) runnable.push_back(&block);
     }
-    ATC_CHECK(!waiting || !runnable.empty(), "deadlock: " + waits());
+    if (waiting && runnable.empty()) return waits();
   }
+  return std::nullopt;
 }
 
 void BlockGroup::resume(Block& block, const std::function<void(Core&, int)>& body) {
@@ -108,17 +123,60 @@ void BlockGroup::resume(Block& block, const std::function<void(Core&, int)>& bod
   block.fiber = std::move(block.fiber).resume();
 }
 
-// A wait ends when every block has set the flag as often as this one has waited for it.
-bool BlockGroup::release(Block& block) {
-  const std::size_t n = block.waited[static_cast<std::size_t>(block.waited_flag)];
-  Cycle last = 0;
-  for (int b = 0; b < count_; ++b) {
-    const Cycle at = blocks_[static_cast<std::size_t>(b)]->when_set(block.waited_flag, n);
-    if (at < 0) return false;
-    last = std::max(last, at);
+// A flag arrives for the n-th time when the last of its setters has set it n times.
+void BlockGroup::deliver(Block& block, int flag) {
+  for (int r = 0; r < kFlagReaches; ++r) {
+    const auto reach = static_cast<FlagReach>(r);
+    auto& arrived = block.arrived[static_cast<std::size_t>(flag)][static_cast<std::size_t>(r)];
+    std::size_t n = std::numeric_limits<std::size_t>::max();
+    std::vector<const std::vector<Cycle>*> setters;
+    for (int b = 0; b < count_; ++b) {
+      Block& other = *blocks_[static_cast<std::size_t>(b)];
+      if (!sets_for(other.place, block.place, reach)) continue;
+      setters.push_back(&other.times(flag, reach));
+      n = std::min(n, setters.back()->size());
+    }
+    for (std::size_t i = arrived.size(); !setters.empty() && i < n; ++i) {
+      Cycle last = 0;
+      for (const auto* times : setters) last = std::max(last, (*times)[i]);
+      arrived.push_back(last);
+    }
   }
-  block.released_at = last + kSyncCycles;
+}
+
+// A wait ends when the flag has arrived as often as the block has waited for it.
+bool BlockGroup::release(Block& block) {
+  const int flag = block.waited_flag;
+  const std::size_t n = block.waited[static_cast<std::size_t>(flag)];
+  deliver(block, flag);
+  std::vector<Cycle> all;
+  for (const auto& list : block.arrived[static_cast<std::size_t>(flag)]) {
+    if (list.size() >= n && all.empty()) {
+      // The usual case, a flag with one reach: no list is joined.
+      bool alone = true;
+      for (const auto& other : block.arrived[static_cast<std::size_t>(flag)])
+        alone = alone && (&other == &list || other.empty());
+      if (alone) {
+        block.released_at = list[n - 1] + kSyncCycles;
+        return true;
+      }
+    }
+    all.insert(all.end(), list.begin(), list.end());
+  }
+  if (all.size() < n) return false;
+  std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n - 1), all.end());
+  block.released_at = all[n - 1] + kSyncCycles;
   return true;
+}
+
+bool BlockGroup::reach_used(int flag, FlagReach reach) const {
+  bool any = false;
+  for (int b = 0; b < count_; ++b) {
+    Block& block = *blocks_[static_cast<std::size_t>(b)];
+    if (!block.times(flag, reach).empty()) return true;
+    for (int r = 0; r < kFlagReaches; ++r) any = any || !block.times(flag, static_cast<FlagReach>(r)).empty();
+  }
+  return !any && reach == FlagReach::Kind;
 }
 
 std::string BlockGroup::waits() const {
@@ -130,9 +188,19 @@ std::string BlockGroup::waits() const {
     if (block.ended || ++waiting > kShown) continue;
     const std::size_t n = block.waited[static_cast<std::size_t>(block.waited_flag)];
     int missing = 0, first = -1;
-    for (int other = 0; other < count_; ++other)
-      if (blocks_[static_cast<std::size_t>(other)]->when_set(block.waited_flag, n) < 0 && ++missing == 1)
-        first = other;
+    for (int o = 0; o < count_; ++o) {
+      Block& other = *blocks_[static_cast<std::size_t>(o)];
+      std::size_t times = 0;
+      bool setter = false;
+      for (int r = 0; r < kFlagReaches; ++r) {
+        const auto reach = static_cast<FlagReach>(r);
+        // A flag that nobody has set is missed from the cores of its kind.
+        if (!sets_for(other.place, block.place, reach) || !reach_used(block.waited_flag, reach)) continue;
+        setter = true;
+        times += other.times(block.waited_flag, reach).size();
+      }
+      if (setter && times < n && ++missing == 1) first = o;
+    }
     text += (text.empty() ? "" : "; ") + std::string("block ") + std::to_string(b) + " waits for " +
             (block.waited_flag == kSyncAllFlag ? std::string("SyncAll")
                                                : "cross-core flag " + std::to_string(block.waited_flag)) +

@@ -2,6 +2,9 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "aicore/core.h"
@@ -23,6 +26,13 @@ class BlockGroup {
   /// Calls body(core, block) for each block in [0, blocks). Throws what the lowest block throws, and
   /// InternalError when no block can go on, with what each of them waits for.
   void run(int blocks, ThreadPool& pool, const std::function<void(Core&, int block)>& body);
+  /// The same for a program that is not ours: a deadlock is what it gives. `places` (empty: all of one kind)
+  /// has one entry a block; `sharing` cores share the chip's bandwidth. `between` is called when every block
+  /// that could go on has done so.
+  std::optional<std::string> try_run(int blocks, ThreadPool& pool,
+                                     const std::function<void(Core&, int block)>& body,
+                                     std::span<const BlockPlace> places, int sharing,
+                                     const std::function<void()>& between = {});
 
   /// Sums over the blocks of the last run; `cycles` is the latest end.
   Stats stats() const;
@@ -33,6 +43,8 @@ class BlockGroup {
   struct Block;
   void resume(Block& block, const std::function<void(Core&, int)>& body);
   bool release(Block& block);
+  bool reach_used(int flag, FlagReach reach) const;
+  void deliver(Block& block, int flag);
   std::string waits() const;
 
   const soc::Chip& chip_;

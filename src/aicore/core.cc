@@ -118,11 +118,18 @@ void Core::scalar(Cycle cycles) {
   if (timing_) issue(Pipe::S, cycles, "Scalar", 0, {}, {});
 }
 
-void Core::cross_core_set_flag(int flag, Pipe pipe) {
+Cycle Core::book(Pipe pipe, Cycle duration, std::string_view what, std::int64_t bytes, Cycle after) {
+  Cycle& free = pipe_free_[static_cast<std::size_t>(pipe)];
+  free = std::max(free, after);
+  issue(pipe, duration, what, bytes, {}, {});
+  return free;
+}
+
+void Core::cross_core_set_flag(int flag, Pipe pipe, FlagReach reach) {
   ATC_CHECK(flag >= 0 && flag < kSyncAllFlag, "cross-core flag " + std::to_string(flag) + ", 0 to 10 exist");
   ATC_CHECK(sync_ != nullptr, "cross-core flag in a task whose blocks run one by one");
   if (timing_) issue(pipe, kIssue, "CrossCoreSetFlag", 0, {}, {});
-  sync_->set(flag, pipe_free_[static_cast<std::size_t>(pipe)]);
+  sync_->set(flag, reach, pipe_free_[static_cast<std::size_t>(pipe)]);
 }
 
 void Core::cross_core_wait_flag(int flag) {
@@ -131,9 +138,9 @@ void Core::cross_core_wait_flag(int flag) {
   wait_for_blocks(flag, "CrossCoreWaitFlag");
 }
 
-void Core::sync_all() {
+void Core::sync_all(FlagReach reach) {
   ATC_CHECK(sync_ != nullptr, "SyncAll in a task whose blocks run one by one");
-  sync_->set(kSyncAllFlag, *std::max_element(pipe_free_.begin(), pipe_free_.end()));
+  sync_->set(kSyncAllFlag, reach, *std::max_element(pipe_free_.begin(), pipe_free_.end()));
   wait_for_blocks(kSyncAllFlag, "SyncAll");
 }
 

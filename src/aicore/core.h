@@ -296,16 +296,27 @@ class Core {
   /// (Rows). In Fast mode an alias.
   void fixpipe(Buffer& ub, Buffer& l0c, int m, int row0, int rows, int panel, int panels, AccLayout layout);
 
+  // Explicit order --------------------------------------------------------------------------------
+  /// The simulated memory itself, for programs that place their own tensors. Null in a dry run.
+  std::byte* memory(Memory m) const { return arenas_[static_cast<std::size_t>(m)].base; }
+  /// Books an instruction of a program whose flags and barriers order the pipes: it begins when its pipe is
+  /// free, not before `after`. Gives its end.
+  Cycle book(Pipe pipe, Cycle duration, std::string_view what, std::int64_t bytes, Cycle after);
+  /// When what `pipe` was given is done.
+  Cycle free_at(Pipe pipe) const { return pipe_free_[static_cast<std::size_t>(pipe)]; }
+  /// Cycles of a copy of `blocks` stretches between Global Memory and the core.
+  Cycle gm_cycles(const Gm& gm, std::int64_t blocks, std::int64_t block_bytes, bool write) const;
+
   // Other blocks ---------------------------------------------------------------------------------
   /// Makes the block one of a group (see BlockGroup); until start_block.
   void join_group(BlockSync* sync) { sync_ = sync; }
-  /// CrossCoreSetFlag of mode 0: sets `flag`, 0 to 10, when `pipe` has done what it was given.
-  void cross_core_set_flag(int flag, Pipe pipe);
-  /// CrossCoreWaitFlag: nothing begins before every block of the task has set `flag` as often as this block
-  /// has waited for it. InternalError for a block that is alone, when it has not set the flag itself.
+  /// CrossCoreSetFlag: sets `flag`, 0 to 10, when `pipe` has done what it was given.
+  void cross_core_set_flag(int flag, Pipe pipe, FlagReach reach = FlagReach::Kind);
+  /// CrossCoreWaitFlag: nothing begins before every block that the flag is for has set it as often as this
+  /// block has waited for it. InternalError for a block that is alone, when it has not set the flag itself.
   void cross_core_wait_flag(int flag);
-  /// SyncAll: nothing begins before every block of the task is here with all its work done.
-  void sync_all();
+  /// SyncAll: nothing begins before every block of its kind (All: of the task) is here with its work done.
+  void sync_all(FlagReach reach = FlagReach::Kind);
 
   /// Scalar work of address generation and loop control, in cycles of pipe S.
   void scalar(Cycle cycles);
@@ -330,7 +341,6 @@ class Core {
   /// Books an instruction: starts when its pipe is free, `reads` are written and `writes` are free.
   void issue(Pipe pipe, Cycle duration, std::string_view what, std::int64_t bytes,
              std::initializer_list<Buffer*> reads, std::initializer_list<Buffer*> writes);
-  Cycle gm_cycles(const Gm& gm, std::int64_t blocks, std::int64_t block_bytes, bool write) const;
 
   const soc::Chip& chip_;
   Values values_;

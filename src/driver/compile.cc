@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
 
@@ -13,6 +14,7 @@
 #include "frontend/onnx/importer.h"
 #include "om/writer.h"
 #include "passes/bind_shapes.h"
+#include "passes/custom_fusion.h"
 #include "passes/fusion_trace.h"
 #include "passes/operator_check.h"
 #include "passes/pass_manager.h"
@@ -58,10 +60,11 @@ void remove_file(const std::filesystem::path& path) {
 struct Trail {
   passes::FusionTrace trace;
   std::optional<report::SourceGraph> sources;
+  std::vector<passes::CustomTaken> custom;
 };
 
-Status run_pipeline(const CompileOptions& options, ir::Graph& graph, passes::PassContext& context,
-                    Trail& trail, CompileResult& result) {
+Status run_pipeline(const CompileOptions& options, std::vector<passes::Pass> passes, ir::Graph& graph,
+                    passes::PassContext& context, Trail& trail, CompileResult& result) {
   passes::PassManagerOptions manager_options;
   if (!options.report.empty()) {
     manager_options.trace = &trail.trace;
@@ -70,7 +73,7 @@ Status run_pipeline(const CompileOptions& options, ir::Graph& graph, passes::Pas
   manager_options.print_ir_after = options.print_ir_after;
   manager_options.dump_dir = options.dump_dir.string();
   manager_options.print = [&](std::string_view text) { result.console += text; };
-  passes::PassManager manager(passes::pipeline(), manager_options);
+  passes::PassManager manager(std::move(passes), manager_options);
   ATC_TRY(manager.run(graph, context));
   for (const passes::PassRecord& r : manager.records())
     log(LogLevel::Debug, "pass " + std::string(r.name) + ": " + std::to_string(r.changes) + " changes, " +
@@ -92,7 +95,8 @@ Status write_files(const CompileOptions& options, const plan::BuiltPlan& built,
   if (!options.report.empty()) {
     ATC_TRY(create_folder_of(options.report));
     ATC_TRY(report::write_compile_report(
-        {built.plan, context, trail.trace.formations(), trail.sources.value(), image}, options.report));
+        {built.plan, context, trail.trace.formations(), trail.sources.value(), image, trail.custom},
+        options.report));
   }
   return om::write_om(options.om_output(), image);
 }
@@ -118,6 +122,21 @@ void warn_of_newer_opset(const ir::Model& model, CompileResult& result) {
                     ", the newest that this version knows.";
 }
 
+/// What the user gave for nothing: a misspelt type, or a pattern that the model does not have.
+void warn_of_unused(const passes::CustomOperators& custom, const std::vector<passes::CustomTaken>& taken,
+                    CompileResult& result) {
+  for (const passes::CustomEntry& entry : custom.entries) {
+    const bool used = std::any_of(taken.begin(), taken.end(), [&](const passes::CustomTaken& t) {
+      return t.op == entry.info().type && t.library == entry.library->name();
+    });
+    if (used || !entry.asked) continue;
+    Diagnostic& warning = result.warnings.emplace_back();
+    warning.code = "W10001";
+    warning.message = "the custom operator " + entry.info().type + " of " + entry.library->name() +
+                      " has no effect: the model has no node and no subgraph for it.";
+  }
+}
+
 Status compile_model(const CompileOptions& options, CompileResult& result) {
   const bool needs_bf16 = options.precision == passes::Precision::MixedBfloat16 ||
                           options.precision == passes::Precision::AllowFp32ToBf16;
@@ -135,6 +154,9 @@ Status compile_model(const CompileOptions& options, CompileResult& result) {
   context.options.node_precisions = resolve_precisions(graph, options.node_precisions, result.warnings);
   ATC_TRY(select_outputs(graph, options.out_nodes));
   graph.sweep();
+  ATC_ASSIGN(const passes::CustomOperators custom, load_custom_ops(options.custom_ops));
+  Trail trail;
+  ATC_TRY(passes::take_custom_nodes(graph, custom, *options.chip, trail.custom));
   ATC_TRY(passes::check_operators(graph, passes::Conditionals::Skip));
   ATC_TRY(passes::bind_input_shapes(graph, bindings(options), "input_shape"));
   ATC_TRY(narrow_inputs(graph, options.input_fp16_nodes));
@@ -143,11 +165,19 @@ Status compile_model(const CompileOptions& options, CompileResult& result) {
   context.options.chip = options.chip;
   context.options.precision = options.precision;
   context.options.switches = options.switches;
-  Trail trail;
-  ATC_TRY(run_pipeline(options, graph, context, trail, result));
+  if (passes::has_custom_patterns(custom, *options.chip)) {
+    // Subgraphs are looked for in canonical form; the pipeline begins with the same passes again.
+    Trail before;
+    ATC_TRY(run_pipeline(options, passes::canonical_passes(), graph, context, before, result));
+    ATC_TRY(passes::fuse_custom(graph, custom, *options.chip, trail.custom).status());
+  }
+  ATC_TRY(run_pipeline(options, passes::pipeline(), graph, context, trail, result));
+  warn_of_unused(custom, trail.custom, result);
 
   ATC_ASSIGN(plan::BuiltPlan built, plan::build_plan(graph, *options.chip, memory_options(options, graph)));
   warn_of_unknown_names(built.plan.memory, result.warnings);
+  if (!options.embed_custom_ops)
+    for (plan::PlanLibrary& library : built.plan.libraries) library.bytes = {};
   built.plan.model_name = options.output.filename().string();
   built.plan.info["atc_cmdline"] = options.command_line;
   built.plan.info["atc_version"] = std::string(kVersion);

@@ -29,7 +29,7 @@ StatusOr<report::Snapshot> load(const std::string& path) {
   report::Snapshot snapshot = report::snapshot_of(loaded.plan);
   snapshot.file_bytes = file_bytes;
   ATC_ASSIGN(const auto prepared, runtime::prepare(std::move(loaded.plan)));
-  ATC_ASSIGN(const runtime::Simulation simulation, runtime::simulate(*prepared));
+  ATC_ASSIGN(const runtime::Simulation simulation, runtime::simulate(*prepared, false));
   snapshot.us = simulation.us;
   return snapshot;
 }

@@ -160,9 +160,9 @@ StatusOr<RunReport> run(const Options& options) {
   report.load_ms = ms_since(start);
   report.soc_version = prepared->plan.soc_version;
   for (const plan::PlanTask& task : prepared->plan.tasks)
-    ++(task.engine == plan::Engine::AiCore  ? report.ai_core_tasks
-       : task.engine == plan::Engine::AiCpu ? report.ai_cpu_tasks
-                                            : report.regions);
+    ++(task.engine == plan::Engine::AiCpu    ? report.ai_cpu_tasks
+       : task.engine == plan::Engine::Region ? report.regions
+                                             : report.ai_core_tasks);
 
   const std::vector<runtime::TensorSpec> specs = prepared->input_specs();
   ATC_ASSIGN(const std::vector<std::string> files, assign_files(options.input, specs));
@@ -173,6 +173,10 @@ StatusOr<RunReport> run(const Options& options) {
   if (!options.dry_run) ATC_TRY(execute(options, prepared, loaded.weights, start, report));
   ATC_ASSIGN(const runtime::Simulation plan, runtime::simulate(*prepared));
   runtime::add_runs(report.simulation, plan, 1, *prepared->chip);
+  for (std::size_t t = 0; t < plan.tasks.size(); ++t)
+    if (plan.tasks[t].from_data)
+      report.custom.push_back({prepared->plan.tasks[t].name, prepared->plan.tasks[t].op_type,
+                               plan.tasks[t].cycles, plan.tasks[t].us});
   report.peak_rss_mb = peak_rss_mb();
   return report;
 }

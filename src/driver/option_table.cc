@@ -110,7 +110,8 @@ constexpr std::array kOptions = std::to_array<OptionSpec>({
   {"shape_generalized_build_mode", G::Debug, Choice, "shape_precise", "shape_precise|shape_generalized", Ignored, "Retiring.", kTuning},
   {"auto_tune_mode", G::Debug, Text, "", "", Refused, "Deprecated."},
 
-  {"custom_op", G::Extension, Text, "", "", Refused, "Custom operators: \"Type:lib.so,...\".", "Replace the operator in the model."},
+  {"custom_op", G::Extension, Text, "", "", Full, "Libraries of custom operators: \"Type:lib.so,...\", or lib.so for all that it lists. Folders of ASCEND_CUSTOM_OPP_PATH are searched too."},
+  {"custom_op_embed", G::Extension, Switch, "1", "", Full, "1: the .om holds these libraries; 0: it refers to them by path and hash."},
   {"print-ir-after", G::Extension, Text, "", "", Full, "Print the graph after a pass: its name, all, or changed."},
   {"dump-dir", G::Extension, Text, "", "", Full, "Folder for the graphs of --print-ir-after."},
   {"timing", G::Extension, Flag, "", "", Full, "Print the time of each pass; =json for one JSON object."},

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "atc/base/file.h"
+#include "atc/base/strings.h"
 #include "driver/fusion_switch.h"
 #include "driver/option_errors.h"
 #include "driver/option_values.h"
@@ -328,6 +329,10 @@ class Reader {
   }
 
   Status read_extensions() {
+    if (line_.given("custom_op")) {
+      ATC_ASSIGN(out_.custom_ops, parse_custom_op(line_.text("custom_op")));
+    }
+    out_.embed_custom_ops = line_.text("custom_op_embed") != "0";
     out_.print_ir_after = line_.text("print-ir-after");
     out_.dump_dir = line_.text("dump-dir");
     out_.report = line_.text("report");
@@ -353,15 +358,25 @@ class Reader {
     return {};
   }
 
+  std::string custom_ops_text() const {
+    std::vector<std::string> parts;
+    for (const CustomOpOption& o : out_.custom_ops)
+      parts.push_back((o.type.empty() ? "" : o.type + ":") +
+                      std::filesystem::path(o.path).filename().string());
+    return join(parts, ",");
+  }
+
   std::string stored_command_line() const {
     std::string text = "atc";
     for (const auto& [name, value] : line_.values()) {
       const OptionSpec& spec = *find_option(name);
       const bool without_influence = spec.group == OptionGroup::Extension ||
                                      spec.group == OptionGroup::Debug || spec.group == OptionGroup::Output;
-      if (value.empty() || (without_influence && name != "output_type" && name != "custom_op")) continue;
+      if (value.empty() || (without_influence && name != "output_type" && !name.starts_with("custom_op")))
+        continue;
       std::string shown = value;
       if (spec.kind == OptionKind::InputFile) shown = std::filesystem::path(value).filename().string();
+      if (name == "custom_op") shown = custom_ops_text();
       const bool quoted = shown.find_first_of("; \t\n") != std::string::npos;
       text += " --" + std::string(spec.name) + "=" + (quoted ? "\"" + shown + "\"" : shown);
     }

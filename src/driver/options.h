@@ -10,6 +10,7 @@
 #include "atc/base/dtype.h"
 #include "atc/base/status.h"
 #include "driver/command_line.h"
+#include "driver/custom_ops.h"
 #include "driver/gears.h"
 #include "driver/input_shape.h"
 #include "driver/log.h"
@@ -60,6 +61,9 @@ struct CompileOptions {
   /// 0: fusion_result.json is not written.
   int export_compile_stat = 1;
   LogLevel log = LogLevel::Null;
+
+  std::vector<CustomOpOption> custom_ops;
+  bool embed_custom_ops = true;
 
   std::string print_ir_after;  ///< pass name, "all", "changed" or ""
   std::filesystem::path dump_dir;

@@ -37,6 +37,13 @@ struct RunReport {
   std::int64_t batch = 1;
   int ai_core_tasks = 0, ai_cpu_tasks = 0;
   int regions = 0;  ///< compiled when they run; their tasks and time count when they ran
+  /// A task of a custom operator: its time is that of a run on seeded data.
+  struct Custom {
+    std::string task, op;
+    std::int64_t cycles = 0;
+    double us = 0;
+  };
+  std::vector<Custom> custom;
 };
 
 std::optional<PortReport::Range> range_of(const Tensor& tensor);

@@ -63,6 +63,7 @@ std::string atc_op_type(const ir::Node& node) {
     return body != nullptr && body->node_count() == 1 ? atc_op_type(*body->nodes().front()) : node.op_type;
   }
   if (!node.domain.empty() && node.domain != "atc") return node.op_type;
+  if (node.is_internal("Custom")) return node.attrs.get_string("atc_op", node.op_type);
   const auto rank = rank_of_input(node, 0);
   const bool volume = rank == 5U;
   if (node.op_type == "Conv") return volume ? "Conv3D" : "Conv2D";

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "atc/base/sha256.h"
 #include "om/container.h"
 #include "om/inout_info.h"
 #include "om/kernel_list.h"
@@ -31,18 +32,34 @@ StatusOr<Bytes> load_weights(const Container& container, const plan::Plan& plan)
   return Bytes::copy_of(weights.span());
 }
 
-/// Every template that a task uses must be listed.
-Status check_kernel_list(const Container& container, const plan::Plan& plan) {
+/// Every template that a task uses must be listed; embedded libraries get their bytes, which must be those
+/// that were written.
+Status bind_kernel_list(const Container& container, plan::Plan& plan) {
   const auto section = container.payload(Section::Kernels);
-  std::vector<std::string> names;
+  std::vector<KernelItem> items;
   if (section) {
-    ATC_ASSIGN(names, decode_kernel_list(section->span()));
+    ATC_ASSIGN(items, decode_kernel_list(section->span()));
   }
+  const auto find = [&](const std::string& name) {
+    return std::find_if(items.begin(), items.end(),
+                        [&](const KernelItem& item) { return item.name == name; });
+  };
   for (const plan::PlanTask& task : plan.tasks) {
     if (task.engine != plan::Engine::AiCore) continue;
-    if (std::find(names.begin(), names.end(), task.kernel.kernel) == names.end())
+    if (find(task.kernel.kernel) == items.end())
       return broken("task '" + task.name + "' uses kernel '" + task.kernel.kernel +
                     "', which section TBE_KERNELS does not list");
+  }
+  for (plan::PlanLibrary& library : plan.libraries) {
+    if (!library.path.empty()) continue;  // not embedded
+    const auto item = find(library_item(library));
+    if (item == items.end())
+      return broken("the library " + library.name + " of custom operators is not in section TBE_KERNELS");
+    if (const std::string hash = sha256(item->binary); hash != library.sha256)
+      return broken("the embedded library " + library.name + " has the SHA-256 " + hash +
+                    ", the plan expects " + library.sha256);
+    library.bytes = section->subspan(static_cast<std::size_t>(item->binary.data() - section->data()),
+                                     item->binary.size());
   }
   return {};
 }
@@ -56,7 +73,7 @@ StatusOr<LoadedOm> load_om(const Bytes& file) {
   LoadedOm out;
   ATC_ASSIGN(out.plan, decode_task_info(task_info->span()));
   ATC_ASSIGN(out.weights, load_weights(container, out.plan));
-  ATC_TRY(check_kernel_list(container, out.plan));
+  ATC_TRY(bind_kernel_list(container, out.plan));
   if (const auto info = container.payload(Section::ModelInOutInfo)) {
     const auto tensors = decode_inout_info(info->span());
     if (!tensors.ok()) return tensors.status();

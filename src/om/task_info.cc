@@ -12,13 +12,14 @@
 namespace atc::om {
 namespace {
 
-constexpr std::uint32_t kPlanVersion = 3;
+constexpr std::uint32_t kPlanVersion = 4;
 constexpr char kMessageVersion[] = "1.0";
 
 // TaskDef.type.
 constexpr std::uint32_t kTypeAiCore = 0;
 constexpr std::uint32_t kTypeAiCpu = 1;
 constexpr std::uint32_t kTypeRegion = 2;
+constexpr std::uint32_t kTypeCustom = 3;
 
 // Numbers of PlanTensorDef.space and .format are those of the enumerators; both are part of the format.
 static_assert(static_cast<int>(plan::Space::Input) == 0 && static_cast<int>(plan::Space::Output) == 1 &&
@@ -77,6 +78,25 @@ Status encode_kernel(const kernels::Task& kernel, const std::string& label, domi
   return {};
 }
 
+void encode_custom(const plan::CustomTask& task, domi::CustomDef& out) {
+  out.set_library(task.library);
+  out.set_op(task.op);
+  out.set_combination(task.combination);
+  out.set_kernel_type(task.tiling.kernel_type);
+  out.set_schedule_mode(task.tiling.schedule_mode);
+  out.set_tiling_key(task.tiling.tiling_key);
+  out.set_workspace_bytes(task.tiling.workspace_bytes);
+  out.set_tiling(task.tiling.data);
+  out.mutable_args()->Add(task.args.begin(), task.args.end());
+}
+
+void encode_library(const plan::PlanLibrary& library, domi::LibraryDef& out) {
+  out.set_name(library.name);
+  out.set_sha256(library.sha256);
+  out.set_embedded(!library.bytes.empty());
+  if (library.bytes.empty()) out.set_path(library.path);
+}
+
 Status encode_task(const plan::PlanTask& task, std::size_t i, domi::TaskDef& out) {
   out.set_id(static_cast<std::uint32_t>(i));
   domi::PlanTaskDef& rest = *out.mutable_plan_task();
@@ -86,6 +106,11 @@ Status encode_task(const plan::PlanTask& task, std::size_t i, domi::TaskDef& out
   rest.set_macs(task.kernel.macs);
   if (task.engine == plan::Engine::AiCore) {
     out.set_type(kTypeAiCore);
+    return encode_kernel(task.kernel, task_label(i, task), out);
+  }
+  if (task.engine == plan::Engine::Custom) {
+    out.set_type(kTypeCustom);
+    encode_custom(task.custom, *rest.mutable_custom());
     return encode_kernel(task.kernel, task_label(i, task), out);
   }
   out.set_type(task.engine == plan::Engine::Region ? kTypeRegion : kTypeAiCpu);
@@ -151,6 +176,19 @@ Status decode_kernel(const domi::KernelDef& in, const domi::PlanTaskDef& rest, c
   return {};
 }
 
+void decode_custom(const domi::CustomDef& in, const kernels::Task& kernel, plan::CustomTask& out) {
+  out.library = in.library();
+  out.op = in.op();
+  out.combination = in.combination();
+  out.tiling.block_dim = static_cast<std::uint32_t>(kernel.blocks());
+  out.tiling.kernel_type = in.kernel_type();
+  out.tiling.schedule_mode = in.schedule_mode();
+  out.tiling.tiling_key = in.tiling_key();
+  out.tiling.workspace_bytes = in.workspace_bytes();
+  out.tiling.data = in.tiling();
+  out.args.assign(in.args().begin(), in.args().end());
+}
+
 Status decode_task(const domi::TaskDef& in, std::size_t i, plan::PlanTask& out) {
   const domi::PlanTaskDef& rest = in.plan_task();
   out.name = rest.name();
@@ -162,6 +200,11 @@ Status decode_task(const domi::TaskDef& in, std::size_t i, plan::PlanTask& out) 
     case kTypeAiCore:
       out.engine = plan::Engine::AiCore;
       return decode_kernel(in.kernel(), rest, label, out.kernel);
+    case kTypeCustom:
+      out.engine = plan::Engine::Custom;
+      ATC_TRY(decode_kernel(in.kernel(), rest, label, out.kernel));
+      decode_custom(rest.custom(), out.kernel, out.custom);
+      return {};
     case kTypeAiCpu:
     case kTypeRegion:
       out.engine = in.type() == kTypeRegion ? plan::Engine::Region : plan::Engine::AiCpu;
@@ -205,6 +248,7 @@ StatusOr<std::string> encode_task_info(const plan::Plan& plan) {
   for (const plan::PlanTensor& tensor : plan.tensors) encode_tensor(tensor, *def.add_tensors());
   for (const plan::PlanPort& port : plan.inputs) encode_port(port, *def.add_inputs());
   for (const plan::PlanPort& port : plan.outputs) encode_port(port, *def.add_outputs());
+  for (const plan::PlanLibrary& library : plan.libraries) encode_library(library, *def.add_libraries());
   for (std::size_t i = 0; i < plan.tasks.size(); ++i)
     ATC_TRY(encode_task(plan.tasks[i], i, *message.add_task()));
   return serialize(message, "TASK_INFO");
@@ -232,6 +276,8 @@ StatusOr<plan::Plan> decode_task_info(std::span<const std::byte> section) {
     ATC_TRY(decode_tensor(def.tensors(static_cast<int>(i)), i, plan.tensors[i]));
   plan.inputs = decode_ports(def.inputs());
   plan.outputs = decode_ports(def.outputs());
+  for (const domi::LibraryDef& l : def.libraries())
+    plan.libraries.push_back({l.name(), l.path(), l.sha256(), {}});
   plan.tasks.resize(static_cast<std::size_t>(message.task_size()));
   for (std::size_t i = 0; i < plan.tasks.size(); ++i)
     ATC_TRY(decode_task(message.task(static_cast<int>(i)), i, plan.tasks[i]));

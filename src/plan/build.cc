@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "atc/base/math.h"
@@ -11,6 +12,7 @@
 #include "ops/in_place.h"
 #include "ops/lower.h"
 #include "passes/extract.h"
+#include "plan/custom_task.h"
 
 namespace atc::plan {
 namespace {
@@ -258,6 +260,7 @@ class Builder final : public ops::LowerContext {
         if (v != nullptr) write(v);
       return {};
     }
+    if (n.is_internal("Custom")) return lower_custom(n);
     const ops::OpDef* def = ops::Registry::instance().find(n);
     ATC_CHECK(def != nullptr, "no operator " + n.label());
     if (def->lower != nullptr && (def->lowers == nullptr || def->lowers(n))) return def->lower(*this);
@@ -280,6 +283,19 @@ class Builder final : public ops::LowerContext {
         .solution("Leave what works on strings on the host.");
   }
 
+  /// A region is compiled when it runs, by whoever loads the model: without the library's functions.
+  static Status refuse_custom(const ir::Graph& region) {
+    for (const auto& n : region.nodes()) {
+      if (n->is_internal("Custom"))
+        return ops::cannot_lower(*n,
+                                 "is a custom operator (" + n->attrs.get_string(ops::kCustomOp, "") +
+                                     ") where shapes depend on data or in control flow, which this version "
+                                     "cannot compile");
+      for (const auto& body : ir::subgraphs(*n)) ATC_TRY(refuse_custom(*body));
+    }
+    return {};
+  }
+
   Status lower_region(const Node& n) {
     PlanTask t;
     t.name = n.name.empty() ? n.output(0) != nullptr ? n.output(0)->name() : "" : n.name;
@@ -288,6 +304,7 @@ class Builder final : public ops::LowerContext {
     t.engine = Engine::Region;
     const auto body = n.attrs.get_graph("body");
     ATC_CHECK(passes::outer_values(*body).empty(), "a region that reads values which are not its inputs");
+    ATC_TRY(refuse_custom(*body));
     for (const Value* v : n.inputs()) t.inputs.push_back(read_of_region(v));
     for (std::size_t i = 0; i < n.outputs().size(); ++i) {
       const Value* v = n.output(i);
@@ -297,6 +314,49 @@ class Builder final : public ops::LowerContext {
     t.air = ir::print(*body);
     out_.plan.tasks.push_back(std::move(t));
     return {};
+  }
+
+  Status lower_custom(const Node& n) {
+    ATC_ASSIGN(CustomPlan made, plan_custom(n, chip_));
+    PlanTask t;
+    t.name = n.name.empty() ? n.output(0) != nullptr ? n.output(0)->name() : "" : n.name;
+    t.op_type = made.op.info().type;
+    t.sources = n.sources;
+    t.engine = Engine::Custom;
+    t.kernel.kernel = t.op_type;
+    t.custom.library = add_library(*made.op.library);
+    t.custom.op = t.op_type;
+    t.custom.combination = made.combination;
+    const auto take = [&](std::optional<Operand> operand) {
+      t.custom.args.push_back(operand ? static_cast<int>(t.kernel.operands.size()) : -1);
+      if (operand) t.kernel.operands.push_back(*operand);
+    };
+    for (std::size_t i = 0; i < made.op.info().inputs.size(); ++i)
+      take(n.input(i) == nullptr ? std::nullopt : std::optional(read(n.input(i))));
+    for (std::size_t i = 0; i < made.outputs.size(); ++i) {
+      const custom::TensorInfo& out = made.outputs[i];
+      const Dims dims = out.shape.value_or(Dims{});
+      // The kernel writes all its outputs, also those that nobody reads.
+      take(n.output(i) != nullptr
+               ? write(n.output(i))
+               : workspace(out.dtype, static_cast<std::int64_t>(byte_size(
+                                          out.dtype, static_cast<std::size_t>(element_count(dims))))));
+    }
+    const auto scratch = static_cast<std::int64_t>(made.tiling.workspace_bytes);
+    take(scratch == 0 ? std::nullopt : std::optional(workspace(DType::U8, scratch)));
+    const int blocks = static_cast<int>(made.tiling.block_dim);
+    t.kernel.block_tiles = kernels::split_tiles(blocks, blocks);
+    t.custom.tiling = std::move(made.tiling);
+    out_.plan.tasks.push_back(std::move(t));
+    return {};
+  }
+
+  int add_library(const custom::Library& library) {
+    std::vector<PlanLibrary>& all = out_.plan.libraries;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (all[i].sha256 == library.sha256()) return static_cast<int>(i);
+    all.push_back({library.name(), library.path(), library.sha256(), library.bytes()});
+    return static_cast<int>(all.size()) - 1;
   }
 
   int read_of_region(const Value* v) {

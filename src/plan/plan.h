@@ -7,6 +7,7 @@
 
 #include "atc/base/bytes.h"
 #include "atc/ir/type.h"
+#include "custom/manifest.h"
 #include "kernels/task.h"
 #include "plan/memory_record.h"
 
@@ -33,16 +34,35 @@ struct PlanTensor {
   ir::Format format = ir::Format::ND;
 };
 
-enum class Engine : std::uint8_t { AiCore, AiCpu, Region };
+enum class Engine : std::uint8_t { AiCore, AiCpu, Region, Custom };
+
+/// A library of custom operators.
+struct PlanLibrary {
+  std::string name;    ///< of the file
+  std::string path;    ///< where to look for it when it is not embedded, as the user wrote it
+  std::string sha256;  ///< of its bytes, 64 hexadecimal digits
+  Bytes bytes;         ///< empty: not embedded
+};
+
+/// The kernel of a library that a task runs.
+struct CustomTask {
+  int library = -1;  ///< index into the plan's libraries
+  std::string op;    ///< type of the operator there
+  std::uint32_t combination = 0;
+  custom::Tiling tiling;
+  std::vector<int> args;  ///< operands in the kernel's order: inputs, outputs, workspace; -1: absent
+};
 
 /// One launch. An AI Core task runs `kernel`; an AI CPU task evaluates one operator by reference; a region
-/// is a graph that the runtime compiles when its shapes are known, and runs task by task.
+/// is a graph that the runtime compiles when its shapes are known, and runs task by task; a custom task runs
+/// a kernel of a library on the AI Core, with the operands and blocks of `kernel`.
 struct PlanTask {
   std::string name;                  ///< of the IR node
   std::string op_type;               ///< "Conv", "Softmax", "TransData"; of the fused node's anchor
   std::vector<std::string> sources;  ///< ONNX nodes
   Engine engine = Engine::AiCore;
-  kernels::Task kernel;  ///< AiCore; for AiCpu only `macs` is used
+  kernels::Task kernel;  ///< AiCore, Custom; for AiCpu only `macs` is used
+  CustomTask custom;     ///< Custom
   // AiCpu, Region:
   std::string air;                   ///< a graph in .air form (AiCpu: of one node) whose inputs and outputs
                                      ///< are the tensors below, in order
@@ -62,6 +82,7 @@ struct Plan {
   std::vector<PlanTensor> tensors;
   std::vector<PlanTask> tasks;  ///< in execution order
   std::vector<PlanPort> inputs, outputs;
+  std::vector<PlanLibrary> libraries;  ///< that custom tasks run
   std::int64_t arena_bytes = 0;
   std::int64_t weight_bytes = 0;            ///< size of WEIGHTS_DATA
   std::map<std::string, std::string> info;  ///< atc_cmdline, atc_version, precision, ... sorted

@@ -40,6 +40,7 @@ class Validator {
     ATC_TRY(check_ports(plan_.inputs, Space::Input, "input"));
     ATC_TRY(check_ports(plan_.outputs, Space::Output, "output"));
     for (const PlanTensor& tensor : plan_.tensors) ATC_TRY(check_tensor(tensor));
+    for (const PlanLibrary& library : plan_.libraries) ATC_TRY(check_library(library));
     written_outputs_.resize(plan_.outputs.size());
     for (std::size_t i = 0; i < plan_.tasks.size(); ++i) ATC_TRY(check_task(i));
     return check_outputs_written();
@@ -190,21 +191,58 @@ class Validator {
     return {};
   }
 
+  Status check_operands(const kernels::Task& kernel, const std::string& who) const {
+    for (std::size_t i = 0; i < kernel.operands.size(); ++i)
+      ATC_TRY(check_operand(kernel.operands[i], "operand " + std::to_string(i) + " of " + who));
+    return {};
+  }
+
+  void mark_outputs(const kernels::Task& kernel) {
+    for (const kernels::Operand& o : kernel.operands)
+      if (o.output) mark_written(o.tensor, o.offset, o.offset + o.bytes);
+  }
+
+  /// The library itself is looked at in the process that loads it.
+  Status check_custom(const PlanTask& task, const std::string& who) {
+    const CustomTask& custom = task.custom;
+    if (custom.library < 0 || static_cast<std::size_t>(custom.library) >= plan_.libraries.size())
+      return broken(who + " runs library " + number(custom.library) + ", which does not exist");
+    ATC_TRY(check_blocks(task.kernel, who));
+    ATC_TRY(check_operands(task.kernel, who));
+    std::vector<bool> used(task.kernel.operands.size());
+    for (const int arg : custom.args) {
+      if (arg == -1) continue;
+      if (arg < 0 || static_cast<std::size_t>(arg) >= used.size() || used[static_cast<std::size_t>(arg)])
+        return broken(who + " has an argument that is operand " + number(arg) +
+                      ", which does not exist or is taken");
+      used[static_cast<std::size_t>(arg)] = true;
+    }
+    mark_outputs(task.kernel);
+    return {};
+  }
+
+  Status check_library(const PlanLibrary& library) const {
+    const bool is_hash = library.sha256.size() == 64 &&
+                         library.sha256.find_first_not_of("0123456789abcdef") == std::string::npos;
+    if (!is_hash) return broken("the library " + library.name + " has no SHA-256");
+    if (library.name.empty() || library.name.find('/') != std::string::npos)
+      return broken("a library is called '" + library.name + "', which is no file name");
+    return {};
+  }
+
   Status check_ai_core(const PlanTask& task, const std::string& who) {
     const kernels::Task& kernel = task.kernel;
     const kernels::KernelDef* def = kernels::find_kernel(kernel.kernel);
     if (def == nullptr) return broken(who + " uses kernel '" + kernel.kernel + "', which does not exist");
     ATC_TRY(check_blocks(kernel, who));
-    for (std::size_t i = 0; i < kernel.operands.size(); ++i)
-      ATC_TRY(check_operand(kernel.operands[i], "operand " + std::to_string(i) + " of " + who));
+    ATC_TRY(check_operands(kernel, who));
     const auto prepared = def->prepare(kernel, *chip_);
     if (!prepared.ok()) {
       const Diagnostic& why = prepared.status().diagnostic();
       if (why.code == "E10041") return Status(prepared.status()).note("this is " + who);
       return broken(who + ": " + why.message);
     }
-    for (const kernels::Operand& o : kernel.operands)
-      if (o.output) mark_written(o.tensor, o.offset, o.offset + o.bytes);
+    mark_outputs(kernel);
     return {};
   }
 
@@ -230,6 +268,8 @@ class Validator {
     switch (task.engine) {
       case Engine::AiCore:
         return check_ai_core(task, who);
+      case Engine::Custom:
+        return check_custom(task, who);
       case Engine::AiCpu:
       case Engine::Region:
         return check_graph_task(task, who);

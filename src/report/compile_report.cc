@@ -37,6 +37,13 @@ json task_json(const plan::PlanTask& t, const soc::Chip& chip) {
     j["tiles"] = t.kernel.block_tiles.back() - t.kernel.block_tiles.front();
     if (is_cube_extension(t, chip)) j["cube_f32"] = "extension";
   }
+  if (t.engine == plan::Engine::Custom) {
+    j["kernel"] = t.kernel.kernel;
+    j["blocks"] = t.kernel.blocks();
+    j["library"] = t.custom.library;
+    j["tiling_key"] = t.custom.tiling.tiling_key;
+    j["workspace_bytes"] = t.custom.tiling.workspace_bytes;
+  }
   return j;
 }
 
@@ -132,6 +139,19 @@ json precision_json(const passes::PrecisionRecord& record) {
           {"casts", record.casts}};
 }
 
+json custom_json(const plan::Plan& plan, const std::vector<passes::CustomTaken>& custom) {
+  json libraries = json::array(), nodes = json::array();
+  for (const plan::PlanLibrary& l : plan.libraries)
+    libraries.push_back(
+        {{"name", l.name}, {"sha256", l.sha256}, {"bytes", l.bytes.size()}, {"embedded", !l.bytes.empty()}});
+  for (const passes::CustomTaken& t : custom) {
+    json node = {{"op", t.op}, {"library", t.library}, {"node", t.node}, {"sources", t.sources}};
+    if (!t.pattern.empty()) node["pattern"] = t.pattern;
+    nodes.push_back(std::move(node));
+  }
+  return {{"libraries", std::move(libraries)}, {"nodes", std::move(nodes)}};
+}
+
 }  // namespace
 
 std::string_view engine_name(plan::Engine e) {
@@ -142,6 +162,8 @@ std::string_view engine_name(plan::Engine e) {
       return "AiCpu";
     case plan::Engine::Region:
       return "Region";
+    case plan::Engine::Custom:
+      return "Custom";
   }
   return "";
 }
@@ -182,6 +204,7 @@ Status write_compile_report(const CompileReport& report, const std::filesystem::
                      {"ub_fusion", fusions_json(context.fusions.ub_fusion())}};
   root["near_misses"] = near_misses_json(context.near_misses);
   root["precision"] = precision_json(context.precision);
+  if (!report.custom.empty()) root["custom_operators"] = custom_json(plan, report.custom);
   root["memory"] = memory_json(plan);
   root["size"] = size_json(plan, report.image);
   const std::string text = root.dump(2, ' ', false, json::error_handler_t::replace) + "\n";

@@ -5,6 +5,7 @@
 
 #include "atc/base/status.h"
 #include "om/writer.h"
+#include "passes/custom_nodes.h"
 #include "passes/fusion_trace.h"
 #include "passes/pass.h"
 #include "plan/plan.h"
@@ -19,6 +20,7 @@ struct CompileReport {
   const std::vector<passes::Formation>& formations;
   const SourceGraph& sources;
   const om::OmImage& image;
+  const std::vector<passes::CustomTaken>& custom;  ///< what custom operators took
 };
 
 /// --report: the compilation report as JSON (schema_version 1), or as a page that shows the same where the
@@ -31,6 +33,7 @@ struct CompileReport {
 ///   and the simulator's named extension runs the task;
 /// - "fusions": counts by ATC's names; "near_misses": fusions that failed on one condition, and on which;
 /// - "precision": every change that the compiler made by itself or was asked for, with its reason;
+/// - "custom_operators": libraries and the nodes that they took, where there are any;
 /// - "memory": the memory plan (memory_report.h);
 /// - "size": what the bytes of the .om are.
 Status write_compile_report(const CompileReport& report, const std::filesystem::path& path);

@@ -59,8 +59,10 @@ StatusOr<std::shared_ptr<const PreparedPlan>> prepare(plan::Plan plan) {
   ATC_TRY(passes::read_plan_info(p.info, prepared->passes));
   prepared->tasks.reserve(p.tasks.size());
   for (const plan::PlanTask& task : p.tasks) {
-    StatusOr<PreparedTask> one =
-        task.engine == plan::Engine::AiCore ? prepare_ai_core(task, *prepared->chip) : prepare_graph(p, task);
+    StatusOr<PreparedTask> one = task.engine == plan::Engine::AiCore ? prepare_ai_core(task, *prepared->chip)
+                                 : task.engine == plan::Engine::Custom
+                                     ? StatusOr<PreparedTask>(PreparedTask{})  // see CustomRunner
+                                     : prepare_graph(p, task);
     if (!one.ok()) return std::move(one).status().while_doing("preparing task '" + task.name + "'");
     prepared->tasks.push_back(std::move(one).value());
   }

@@ -5,6 +5,8 @@
 #include <new>
 
 #include "atc/base/check.h"
+#include "atc/base/math.h"
+#include "runtime/custom_runner.h"
 #include "runtime/reference_graph.h"
 #include "runtime/region.h"
 
@@ -47,7 +49,9 @@ StatusOr<std::unique_ptr<Session>> Session::create(std::shared_ptr<const Prepare
     return Status::error("E10041", "the model's weights have " + std::to_string(weights.size()) +
                                        " bytes, its plan needs " + std::to_string(plan->plan.weight_bytes));
   try {
-    return std::unique_ptr<Session>(new Session(std::move(plan), std::move(weights), options));
+    std::unique_ptr<Session> session(new Session(std::move(plan), std::move(weights), options));
+    ATC_TRY(session->start_custom(options.threads));
+    return session;
   } catch (const InternalError& error) {
     return Status::error("E19999", error.what());
   } catch (const std::bad_alloc&) {
@@ -68,7 +72,6 @@ Session::Session(std::shared_ptr<const PreparedPlan> plan, Bytes weights, const 
       workers_(options.workers != nullptr
                    ? options.workers
                    : std::make_shared<Workers>(*prepared_->chip, options.values, options.threads)),
-      arena_(static_cast<std::size_t>(prepared_->plan.arena_bytes)),
       inputs_(prepared_->plan.inputs.size()),
       outputs_(prepared_->plan.outputs.size()),
       input_specs_(prepared_->input_specs()),
@@ -82,8 +85,47 @@ Session::Session(std::shared_ptr<const PreparedPlan> plan, Bytes weights, const 
     Port& port = ports[static_cast<std::size_t>(tensor.index)];
     port.bytes = std::max(port.bytes, tensor.offset + tensor.bytes);
   }
+  place_memory();
   bind_operands();
   make_regions(options);
+}
+
+// Custom kernels run in another process: what they work on lies in memory that both share.
+void Session::place_memory() {
+  const plan::Plan& plan = prepared_->plan;
+  const auto arena_bytes = static_cast<std::size_t>(plan.arena_bytes);
+  if (!has_custom_tasks(plan)) {
+    own_arena_ = MutableBytes(arena_bytes);
+    arena_ = own_arena_.span();
+    return;
+  }
+  std::vector<Port*> ports;
+  for (const plan::PlanTask& task : plan.tasks) {
+    if (task.engine != plan::Engine::Custom) continue;
+    for (const kernels::Operand& operand : task.kernel.operands) {
+      const plan::PlanTensor& tensor = plan.tensors.at(static_cast<std::size_t>(operand.tensor));
+      if (!moves(tensor)) continue;
+      Port* port =
+          &(tensor.space == plan::Space::Input ? inputs_ : outputs_)[static_cast<std::size_t>(tensor.index)];
+      if (std::find(ports.begin(), ports.end(), port) == ports.end()) ports.push_back(port);
+    }
+  }
+  constexpr std::size_t kPage = 4096;  // so that a guard on one buffer leaves the others alone
+  std::size_t size = round_up(arena_bytes, kPage);
+  for (const Port* port : ports) size += round_up(static_cast<std::size_t>(port->bytes), kPage);
+  shared_ = std::make_shared<custom::SharedMemory>(size);
+  arena_ = {shared_->data(), arena_bytes};
+  std::byte* at = shared_->data() + round_up(arena_bytes, kPage);
+  for (Port* port : ports) {
+    port->shared = at;
+    at += round_up(static_cast<std::size_t>(port->bytes), kPage);
+  }
+}
+
+Status Session::start_custom(int threads) {
+  if (shared_ == nullptr) return {};
+  ATC_ASSIGN(custom_, CustomRunner::create(*prepared_, {{shared_}, threads}));
+  return {};
 }
 
 // A region's weights are constants of its graph.
@@ -110,7 +152,8 @@ void Session::bind_operands() {
   operands_.resize(plan.tasks.size());
   parallel_.resize(plan.tasks.size());
   for (std::size_t t = 0; t < plan.tasks.size(); ++t) {
-    if (plan.tasks[t].engine != plan::Engine::AiCore) continue;
+    if (plan.tasks[t].engine != plan::Engine::AiCore && plan.tasks[t].engine != plan::Engine::Custom)
+      continue;
     const kernels::Task& task = plan.tasks[t].kernel;
     parallel_[t] = worth_parallel(task);
     for (std::size_t o = 0; o < task.operands.size(); ++o) {
@@ -194,6 +237,11 @@ Status Session::accept_inputs(const std::vector<Tensor>& inputs) {
     }
     Port& port = inputs_[i];
     const Bytes& data = inputs[i].data;
+    if (port.shared != nullptr) {
+      std::memcpy(port.shared, data.data(), std::min(data.size(), static_cast<std::size_t>(port.bytes)));
+      port.data = port.shared;
+      continue;
+    }
     const bool fits = static_cast<std::int64_t>(data.size()) >= port.bytes;
     if (fits && reinterpret_cast<std::uintptr_t>(data.data()) % kAlignment == 0) {
       port.data = const_cast<std::byte*>(data.data());  // read-only by the check in bind_operands
@@ -209,6 +257,10 @@ Status Session::accept_inputs(const std::vector<Tensor>& inputs) {
 
 void Session::renew_outputs() {
   for (Port& port : outputs_) {
+    if (port.shared != nullptr) {
+      port.data = port.shared;
+      continue;
+    }
     // Tensors of an earlier run may still be in use; then they keep their memory.
     if (port.storage == nullptr || port.storage.use_count() > 1)
       port.storage = std::make_shared<MutableBytes>(static_cast<std::size_t>(port.bytes));
@@ -224,7 +276,9 @@ Status Session::run_task(std::size_t index) {
       run_ai_core(index);
       return {};
     }
-    Status status = task.engine == plan::Engine::AiCpu ? run_ai_cpu(index) : run_region(index);
+    Status status = task.engine == plan::Engine::AiCpu    ? run_ai_cpu(index)
+                    : task.engine == plan::Engine::Custom ? run_custom(index)
+                                                          : run_region(index);
     return status.ok() ? status : std::move(status).while_doing(context());
   } catch (const InternalError& error) {
     return Status::error("E19999", error.what()).while_doing(context());
@@ -275,6 +329,10 @@ Status Session::run_region(std::size_t index) {
   for (std::size_t i = 0; i < task.outputs.size(); ++i)
     ATC_TRY(store(task.outputs[i], outputs[i], task, *prepared_->tasks[index].graph, i));
   return {};
+}
+
+Status Session::run_custom(std::size_t index) {
+  return custom_->run(index, operands_[index], false).status();
 }
 
 StatusOr<Simulation> Session::region_simulation() const {
@@ -335,7 +393,9 @@ std::vector<Tensor> Session::collect_outputs() const {
   for (const plan::PlanPort& port : plan.outputs) {
     const plan::PlanTensor& tensor = plan.tensors.at(static_cast<std::size_t>(port.tensor));
     Tensor t = view(port.tensor);
-    if (tensor.space == plan::Space::Output && !is_held(tensor))
+    const bool owned = tensor.space == plan::Space::Output && !is_held(tensor) &&
+                       outputs_[static_cast<std::size_t>(tensor.index)].shared == nullptr;
+    if (owned)
       t.data = Bytes(outputs_[static_cast<std::size_t>(tensor.index)].storage, t.data.span());
     else
       t.data = is_held(tensor) ? t.data : Bytes::copy_of(t.data.span());  // an input, a weight, an activation

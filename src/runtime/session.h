@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "aicore/core.h"
@@ -8,10 +9,12 @@
 #include "atc/base/status.h"
 #include "atc/base/tensor.h"
 #include "atc/base/thread_pool.h"
+#include "custom/shared_memory.h"
 #include "runtime/prepared_plan.h"
 
 namespace atc::runtime {
 
+class CustomRunner;
 class RegionRunner;
 struct Simulation;
 
@@ -35,7 +38,7 @@ struct SessionOptions {
 class Session {
  public:
   /// Keeps `weights` (WEIGHTS_DATA, of the plan's weight_bytes) alive. E10041 when they are too short,
-  /// E10059 when memory does not suffice.
+  /// E10059 when memory does not suffice, CustomRunner's errors when the plan runs custom operators.
   static StatusOr<std::unique_ptr<Session>> create(std::shared_ptr<const PreparedPlan> plan, Bytes weights,
                                                    const SessionOptions& options);
   ~Session();
@@ -65,8 +68,11 @@ class Session {
     std::byte* data = nullptr;              ///< of this run
     MutableBytes staging;                   ///< inputs: used when the caller's bytes are not aligned
     std::shared_ptr<MutableBytes> storage;  ///< outputs: shared with the tensors returned
+    std::byte* shared = nullptr;            ///< the place of ports that custom kernels work on
   };
 
+  void place_memory();
+  Status start_custom(int threads);
   void bind_operands();
   void make_regions(const SessionOptions& options);
   Status accept_inputs(const std::vector<Tensor>& inputs);
@@ -75,6 +81,7 @@ class Session {
   void run_ai_core(std::size_t index);
   Status run_ai_cpu(std::size_t index);
   Status run_region(std::size_t index);
+  Status run_custom(std::size_t index);
   std::byte* address(const plan::PlanTensor& tensor, std::int64_t offset, std::int64_t bytes) const;
   Tensor view(int tensor) const;
   Status store(int tensor, const Tensor& value, const plan::PlanTask& task, const ir::Graph& graph,
@@ -84,7 +91,10 @@ class Session {
   std::shared_ptr<const PreparedPlan> prepared_;
   Bytes weights_;
   std::shared_ptr<Workers> workers_;
-  MutableBytes arena_;
+  MutableBytes own_arena_;
+  std::span<std::byte> arena_;                    // in own_arena_, or in shared_
+  std::shared_ptr<custom::SharedMemory> shared_;  // with custom tasks: the arena and their ports
+  std::unique_ptr<CustomRunner> custom_;
   std::vector<Port> inputs_, outputs_;
   std::vector<TensorSpec> input_specs_, output_specs_;
   std::vector<std::vector<aicore::Gm>> operands_;  // by task

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "atc/base/check.h"
+#include "runtime/custom_simulator.h"
 
 namespace atc::runtime {
 namespace {
@@ -14,11 +16,24 @@ using BlockKey = std::vector<std::int64_t>;
 /// Dry-runs tasks; remembers blocks by what determines their cycles.
 class Simulator {
  public:
-  explicit Simulator(const PreparedPlan& prepared)
-      : prepared_(prepared), chip_(*prepared.chip), core_(chip_, aicore::Values::None, true) {}
+  Simulator(const PreparedPlan& prepared, bool load_libraries)
+      : prepared_(prepared),
+        load_libraries_(load_libraries),
+        chip_(*prepared.chip),
+        core_(chip_, aicore::Values::None, true) {}
 
-  TaskSimulation run(std::size_t index) {
+  StatusOr<TaskSimulation> run(std::size_t index) {
     const plan::PlanTask& task = prepared_.plan.tasks[index];
+    if (task.engine == plan::Engine::Custom) {
+      if (!load_libraries_) {
+        TaskSimulation unknown;
+        unknown.engine = "custom";
+        unknown.blocks = task.kernel.blocks();
+        return unknown;
+      }
+      if (!custom_) custom_.emplace(prepared_);
+      return custom_->run(index);
+    }
     if (task.engine == plan::Engine::Region) {
       TaskSimulation unknown;
       unknown.engine = "region";
@@ -124,9 +139,11 @@ class Simulator {
   }
 
   const PreparedPlan& prepared_;
+  const bool load_libraries_;
   const soc::Chip& chip_;
   aicore::Core core_;
   std::map<BlockKey, aicore::Stats> blocks_;
+  std::optional<CustomSimulator> custom_;
 };
 
 }  // namespace
@@ -147,12 +164,16 @@ void add_runs(Simulation& sum, const Simulation& part, int times, const soc::Chi
   sum.cycles = std::llround(sum.us * chip.cube_mhz);
 }
 
-StatusOr<Simulation> simulate(const PreparedPlan& prepared) {
+StatusOr<Simulation> simulate(const PreparedPlan& prepared, bool load_libraries) {
   Simulation result;
   try {
-    Simulator simulator(prepared);
+    Simulator simulator(prepared, load_libraries);
     for (std::size_t t = 0; t < prepared.plan.tasks.size(); ++t) {
-      const TaskSimulation& task = result.tasks.emplace_back(simulator.run(t));
+      StatusOr<TaskSimulation> simulated = simulator.run(t);
+      if (!simulated.ok())
+        return std::move(simulated).status().while_doing("simulating task '" + prepared.plan.tasks[t].name +
+                                                         "'");
+      const TaskSimulation& task = result.tasks.emplace_back(std::move(simulated).value());
       EngineTotal& total = result.by_engine[task.engine];
       ++total.tasks;
       total.cycles += task.cycles;

@@ -24,12 +24,13 @@ inline constexpr double kAiCpuBytesPerNs = 4.0;
 
 /// The modelled time of one task.
 struct TaskSimulation {
-  std::string engine;       ///< "cube", "vector", "ai_cpu", or "region": see Session::region_simulation
+  std::string engine;  ///< "cube", "vector", "ai_cpu", "region": see Session::region_simulation, "custom"
   std::int64_t cycles = 0;  ///< launch included, of the engine's clock
   double us = 0;
   int blocks = 0;  ///< 0 on the AI CPU
   std::int64_t tiles = 0;
-  aicore::Stats stats;  ///< sums over the blocks; `cycles` is the longest block's
+  aicore::Stats stats;     ///< sums over the blocks; `cycles` is the longest block's
+  bool from_data = false;  ///< a custom kernel, run on seeded data: its control may depend on values
 };
 
 struct EngineTotal {
@@ -53,7 +54,10 @@ void add_runs(Simulation& sum, const Simulation& part, int times, const soc::Chi
 
 /// Dry run of every task on the AI Core model. A task takes its launch and its longest block; blocks whose
 /// tiles have equal keys are run once. Activations count as resident in L2 when the whole arena fits there;
-/// inputs, outputs and weights come from and go to DDR or HBM. E19999 when a kernel breaks a rule.
-StatusOr<Simulation> simulate(const PreparedPlan& prepared);
+/// inputs, outputs and weights come from and go to DDR or HBM. Kernels of custom operators are run on seeded
+/// data. E19999 when a kernel breaks a rule, CustomRunner's errors for custom ones.
+/// With `load_libraries` false, what runs custom operators takes no time: tools that only look at a file must
+/// not load what is in it.
+StatusOr<Simulation> simulate(const PreparedPlan& prepared, bool load_libraries = true);
 
 }  // namespace atc::runtime

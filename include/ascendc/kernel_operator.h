@@ -1,0 +1,15 @@
+#pragma once
+
+// Ascend C for a host compiler: kernels written for the hardware compile unchanged and run on the simulated
+// AI Core (atc/core_api.h). Scalar code may use the host's <cmath>.
+#include <cmath>
+
+#include "ascendc/cube.h"
+#include "ascendc/data_copy.h"
+#include "ascendc/debug.h"
+#include "ascendc/functions.h"
+#include "ascendc/gather.h"
+#include "ascendc/operators.h"
+#include "ascendc/queues.h"
+#include "ascendc/reduce.h"
+#include "ascendc/refused.h"

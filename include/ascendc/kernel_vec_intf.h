@@ -1,0 +1,3 @@
+#pragma once
+
+#include "ascendc/kernel_operator.h"

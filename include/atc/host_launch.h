@@ -1,0 +1,42 @@
+/* Programs that launch kernels by themselves (<<<...>>>, ICPU_RUN_KF): the simulator's side, in
+ * libatc_custom. */
+#ifndef ATC_HOST_LAUNCH_H
+#define ATC_HOST_LAUNCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "atc/core_api.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Global Memory, zero-filled; kernels touch no other memory. Null when there is not enough. */
+void* atc_gm_alloc(size_t bytes);
+void atc_gm_free(void* memory);
+/* Memory of the program's own that kernels may touch; until atc_gm_forget. */
+void atc_gm_register(void* memory, size_t bytes, const char* name);
+void atc_gm_forget(void* memory);
+
+typedef struct AtcHostLaunch {
+  AtcKernel kernel;
+  const char* name;
+  uint32_t block_dim;
+  int32_t kernel_type; /* AtcKernelType; -1: what the kernel declares */
+  uint64_t tiling_key;
+  uint32_t arg_count;
+  void* const* args;
+} AtcHostLaunch;
+
+/* Runs the kernel on the chip that the environment variable ATC_SOC_VERSION names (Ascend910B3). What the
+ * kernel prints goes to stdout, what it does wrong to stderr with its line. Returns the number of errors. */
+int atc_host_launch(const AtcHostLaunch* launch);
+/* Errors of all launches so far. */
+int atc_host_errors(void);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* ATC_HOST_LAUNCH_H */

@@ -1,0 +1,3 @@
+#pragma once
+
+#include "atc_opp/platform.h"

@@ -1,0 +1,112 @@
+#include "atc/host_launch.h"
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "ascendc/launch.h"
+#include "atc/base/bytes.h"
+#include "custom/chip_info.h"
+
+namespace {
+
+using atc::MutableBytes;
+using atc::ascendc::GmRange;
+
+/// Global Memory of the program, by address.
+struct Memory {
+  struct Stretch {
+    std::size_t bytes = 0;
+    std::string name;
+    MutableBytes own;  // of what was allocated here
+  };
+  std::mutex mutex;
+  std::map<void*, Stretch> stretches;
+  int allocated = 0;
+};
+
+Memory& memory() {
+  static Memory m;
+  return m;
+}
+
+std::atomic<int> g_errors{0};
+
+const atc::soc::Chip* chip() {
+  const char* name = std::getenv("ATC_SOC_VERSION");
+  const auto found = atc::soc::find_chip(name == nullptr ? "Ascend910B3" : name);
+  if (found.ok()) return *found;
+  std::fprintf(stderr, "ATC_SOC_VERSION: %s\n", found.status().to_string().c_str());
+  return nullptr;
+}
+
+}  // namespace
+
+extern "C" {
+
+void* atc_gm_alloc(size_t bytes) {
+  try {
+    MutableBytes own(bytes);
+    const std::lock_guard lock(memory().mutex);
+    void* data = own.data();
+    if (data != nullptr)
+      memory().stretches[data] = {bytes, "allocation " + std::to_string(memory().allocated++),
+                                  std::move(own)};
+    return data;
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+void atc_gm_free(void* data) { atc_gm_forget(data); }
+
+void atc_gm_register(void* data, size_t bytes, const char* name) {
+  const std::lock_guard lock(memory().mutex);
+  memory().stretches[data] = {bytes, name == nullptr ? "memory of the program" : name, {}};
+}
+
+void atc_gm_forget(void* data) {
+  const std::lock_guard lock(memory().mutex);
+  memory().stretches.erase(data);
+}
+
+int atc_host_errors(void) { return g_errors.load(); }
+
+int atc_host_launch(const AtcHostLaunch* request) {
+  const atc::soc::Chip* on = chip();
+  if (on == nullptr) return g_errors += 1, 1;
+  static atc::ThreadPool pool(0);
+  atc::ascendc::Launch launch;
+  launch.kernel = request->kernel;
+  launch.block_dim = static_cast<int>(request->block_dim);
+  launch.tiling_key = request->tiling_key;
+  if (request->kernel_type >= 0) launch.type = request->kernel_type;
+  launch.timing = false;
+  launch.args.assign(request->args, request->args + request->arg_count);
+  {
+    const std::lock_guard lock(memory().mutex);
+    for (const auto& [data, stretch] : memory().stretches)
+      launch.memory.push_back(
+          {static_cast<std::byte*>(data), static_cast<std::int64_t>(stretch.bytes), stretch.name});
+  }
+  MutableBytes system(static_cast<std::size_t>(atc::custom::system_workspace(*on)));
+  launch.system_workspace = system.data();
+  launch.system_workspace_bytes = static_cast<std::int64_t>(system.size());
+  launch.memory.push_back({system.data(), launch.system_workspace_bytes, "the system workspace"});
+  const atc::ascendc::Outcome outcome = atc::ascendc::run(*on, launch, pool);
+  std::fputs(outcome.printed.c_str(), stdout);
+  int errors = 0;
+  for (const atc::ascendc::Diagnostic& d : outcome.diagnostics) {
+    std::fprintf(stderr, "%s\n", atc::ascendc::to_string(d).c_str());
+    errors += d.error ? 1 : 0;
+  }
+  g_errors += errors;
+  return errors;
+}
+
+}  // extern "C"

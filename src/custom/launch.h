@@ -1,0 +1,54 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "aicore/core.h"
+#include "custom/manifest.h"
+#include "custom/wire.h"
+
+namespace atc::custom {
+
+/// One argument of a kernel: a stretch of Global Memory at the same address in tool and child.
+struct LaunchArg {
+  std::string name;           ///< of the operator's input or output; "workspace"
+  std::uint64_t address = 0;  ///< 0: absent
+  std::int64_t bytes = 0;
+  bool output = false;
+};
+
+/// One run of a kernel over all its blocks.
+struct Launch {
+  std::uint32_t library = 0;  ///< of those that the child holds
+  std::uint32_t op = 0;
+  std::uint32_t combination = 0;
+  Tiling tiling;
+  std::vector<LaunchArg> args;  ///< inputs, outputs, workspace
+  std::string soc_version;
+  bool timing = false;
+  bool checks = false;  ///< diagnostics for what a kernel does wrong, beyond accesses outside of its memory
+};
+
+/// What a run took; zeros without timing.
+struct LaunchStats {
+  std::int64_t cycles = 0, gm_read = 0, gm_written = 0, instructions = 0;
+  std::vector<std::int64_t> busy;  ///< cycles of each aicore::Pipe
+};
+
+template <class A>
+void io(A& a, LaunchArg& v) {
+  a(v.name), a(v.address), a(v.bytes), a(v.output);
+}
+template <class A>
+void io(A& a, Launch& v) {
+  a(v.library), a(v.op), a(v.combination), io(a, v.tiling), a(v.args), a(v.soc_version), a(v.timing),
+      a(v.checks);
+}
+template <class A>
+void io(A& a, LaunchStats& v) {
+  a(v.cycles), a(v.gm_read), a(v.gm_written), a(v.instructions), a(v.busy);
+}
+
+}  // namespace atc::custom

@@ -1,0 +1,81 @@
+#include "custom/run_kernel.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "ascendc/launch.h"
+#include "custom/chip_info.h"
+#include "custom/crash.h"
+
+namespace atc::custom {
+namespace {
+
+/// More errors than these say nothing new.
+constexpr std::size_t kShownErrors = 12;
+
+/// One launch at a time: the table of an AI Core takes a plain function.
+AtcKernel g_kernel = nullptr;
+
+void tracked(AtcBlock* block, const AtcCoreApi* api, void* const* args) {
+  use_signal_stack();
+  const RunningBlock running(block->block_idx);
+  g_kernel(block, api, args);
+}
+
+ascendc::Launch make_launch(const Launch& launch, std::string& tiling, const soc::Chip& chip) {
+  ascendc::Launch out;
+  out.kernel = tracked;
+  out.block_dim = static_cast<int>(launch.tiling.block_dim);
+  out.tiling_key = launch.tiling.tiling_key;
+  // Vector cores are what tiling says by default: then the kernel's own declaration counts.
+  if (launch.tiling.kernel_type != ATC_KERNEL_AIV_ONLY) out.type = static_cast<int>(launch.tiling.kernel_type);
+  for (const LaunchArg& arg : launch.args) {
+    auto* data = reinterpret_cast<std::byte*>(arg.address);
+    out.args.push_back(data);
+    if (data == nullptr) continue;
+    const bool scratch = &arg == &launch.args.back();
+    out.memory.push_back(
+        {data, arg.bytes, scratch ? "the workspace" : (arg.output ? "output '" : "input '") + arg.name + "'"});
+    if (!scratch || arg.bytes < static_cast<std::int64_t>(system_workspace(chip))) continue;
+    out.system_workspace = data;
+    out.system_workspace_bytes = static_cast<std::int64_t>(system_workspace(chip));
+  }
+  out.args.push_back(tiling.data());
+  out.memory.push_back(
+      {reinterpret_cast<std::byte*>(tiling.data()), static_cast<std::int64_t>(tiling.size()), "the tiling data"});
+  out.checks = launch.checks;
+  out.timing = launch.timing;
+  return out;
+}
+
+Status fault_of(const ascendc::Outcome& outcome) {
+  std::size_t errors = 0;
+  for (const ascendc::Diagnostic& d : outcome.diagnostics) errors += d.error ? 1 : 0;
+  Status status = Status::error("E40021", ascendc::to_string(outcome.diagnostics.front()));
+  for (std::size_t i = 1; i < std::min(errors, kShownErrors); ++i)
+    status = std::move(status).note(ascendc::to_string(outcome.diagnostics[i]));
+  if (errors > kShownErrors)
+    status = std::move(status).note("and " + std::to_string(errors - kShownErrors) + " more errors");
+  return status;
+}
+
+}  // namespace
+
+StatusOr<LaunchStats> run_kernel(AtcKernel kernel, const Launch& launch, ThreadPool& pool) {
+  ATC_ASSIGN(const soc::Chip* chip, soc::find_chip(launch.soc_version));
+  std::string tiling = launch.tiling.data;
+  g_kernel = kernel;
+  const ascendc::Outcome outcome = ascendc::run(*chip, make_launch(launch, tiling, *chip), pool);
+  std::fputs(outcome.printed.c_str(), stdout);
+  if (!outcome.ok()) return fault_of(outcome);
+  for (const ascendc::Diagnostic& d : outcome.diagnostics) std::fprintf(stderr, "%s\n", ascendc::to_string(d).c_str());
+  LaunchStats stats;
+  stats.cycles = outcome.stats.cycles;
+  stats.gm_read = outcome.stats.gm_read;
+  stats.gm_written = outcome.stats.gm_written;
+  stats.instructions = outcome.stats.instructions;
+  stats.busy.assign(outcome.stats.busy.begin(), outcome.stats.busy.end());
+  return stats;
+}
+
+}  // namespace atc::custom

@@ -1,0 +1,3 @@
+#include "driver/ascendc_gxx.h"
+
+int main(int argc, char** argv) { return atc::driver::ascendc_gxx_main(argc, argv); }
