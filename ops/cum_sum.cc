@@ -1,5 +1,6 @@
 #include <string>
 
+#include "aicore/vector_ops.h"
 #include "kernels/scan.h"
 #include "ops/axis_view.h"
 #include "ops/dtype_set.h"

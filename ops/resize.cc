@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "aicore/vector_ops.h"
 #include "kernels/gather.h"
 #include "kernels/interpolate.h"
 #include "ops/axis_view.h"

@@ -2,6 +2,7 @@
 #include <limits>
 #include <numeric>
 
+#include "aicore/vector_ops.h"
 #include "atc/base/math.h"
 #include "kernels/top_k.h"
 #include "ops/axis_view.h"

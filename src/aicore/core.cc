@@ -69,6 +69,10 @@ void Core::start_block(int active_cores) {
   pipe_free_ = {};
   stats_ = {};
   sync_ = nullptr;
+  fusing_ = false;
+  fused_duration_ = fused_bytes_ = 0;
+  fused_reads_.clear();
+  fused_writes_.clear();
 }
 
 Stats Core::stats() const {
@@ -98,8 +102,30 @@ std::int64_t Core::available(Memory memory) const {
   return arena.capacity - arena.used;
 }
 
+void Core::end_fused(std::string_view what) {
+  fusing_ = false;
+  if (!fused_writes_.empty())
+    issue(Pipe::V, fused_duration_, what, fused_bytes_, fused_reads_, fused_writes_);
+  fused_duration_ = fused_bytes_ = 0;
+  fused_reads_.clear();
+  fused_writes_.clear();
+}
+
 void Core::issue(Pipe pipe, Cycle duration, std::string_view what, std::int64_t bytes,
                  std::initializer_list<Buffer*> reads, std::initializer_list<Buffer*> writes) {
+  issue(pipe, duration, what, bytes, std::span(reads.begin(), reads.size()),
+        std::span(writes.begin(), writes.size()));
+}
+
+void Core::issue(Pipe pipe, Cycle duration, std::string_view what, std::int64_t bytes,
+                 std::span<Buffer* const> reads, std::span<Buffer* const> writes) {
+  if (fusing_ && pipe == Pipe::V) {
+    fused_duration_ = std::max(fused_duration_, duration);
+    fused_bytes_ = std::max(fused_bytes_, bytes);
+    fused_reads_.insert(fused_reads_.end(), reads.begin(), reads.end());
+    fused_writes_.insert(fused_writes_.end(), writes.begin(), writes.end());
+    return;
+  }
   Cycle start = pipe_free_[static_cast<std::size_t>(pipe)];
   for (const Buffer* b : reads)
     if (b != nullptr) start = std::max(start, b->written);
@@ -153,15 +179,20 @@ void Core::wait_for_blocks(int flag, std::string_view what) {
 }
 
 Cycle Core::gm_cycles(const Gm& gm, std::int64_t blocks, std::int64_t block_bytes, bool write) const {
-  // A core moves no more than its own port does, and no more than its share of what the chip's memory does.
-  const std::int64_t port =
-      gm.in_l2 ? (write ? chip_.ub_write_l2 : chip_.l2_read) : (write ? chip_.ub_write_ddr : chip_.ddr_read);
+  if (gm.moved != nullptr) *gm.moved += blocks * block_bytes;
+  // All bytes pass L2; some of them must be fetched or written back. On each of the two ways a core moves no
+  // more than its own port does, and no more than its share of what the whole chip does. (MODEL.md)
+  // L2 is entered by whole bursts; what is beyond it moves in whole lines that neighbours share.
   const std::int64_t moved = blocks * round_up(block_bytes, kBurst);
-  const std::int64_t shared = moved * active_cores_;
-  const Cycle share =
-      gm.in_l2 ? ceil_div(shared, std::int64_t{chip_.cube_cores} * (write ? chip_.l2_write : chip_.l2_read))
-               : ceil_div(shared * chip_.cube_mhz, std::int64_t{chip_.gm_mbps});
-  return kIssue + kGmLatency / 8 + std::max(ceil_div(moved, port), share) + blocks / 4;
+  const std::int64_t far =
+      gm.in_l2 ? 0 : ceil_div(blocks * block_bytes * gm.ddr_permille, std::int64_t{1000});
+  const std::int64_t all_cores = std::int64_t{chip_.cube_cores} * (write ? chip_.l2_write : chip_.l2_read);
+  const Cycle transfer =
+      std::max({ceil_div(moved, std::int64_t{write ? chip_.ub_write_l2 : chip_.l2_read}),
+                ceil_div(moved * active_cores_, all_cores),
+                ceil_div(far, std::int64_t{write ? chip_.ub_write_ddr : chip_.ddr_read}),
+                ceil_div(far * active_cores_ * chip_.cube_mhz, std::int64_t{chip_.gm_mbps})});
+  return kIssue + kGmLatency / 8 + transfer + blocks / 4;
 }
 
 void Core::check_gm(const Gm& gm, std::int64_t offset, std::int64_t bytes) const {

@@ -41,6 +41,10 @@ struct Gm {
   std::byte* data = nullptr;
   std::int64_t bytes = 0;
   bool in_l2 = false;  ///< resident in L2 for the whole task (decided at launch)
+  /// Thousandths of what the task moves of the operand that L2 must fetch from or write back to DDR or HBM;
+  /// the rest stays in L2. Of no account when `in_l2`.
+  int ddr_permille = 1000;
+  std::int64_t* moved = nullptr;  ///< where the core adds up the bytes it moves of the operand, if anywhere
 };
 
 /// An on-chip buffer: a stretch of one memory with the times at which it may be touched.
@@ -231,6 +235,10 @@ class Core {
   /// Cast between storage and registers: `count` elements.
   void cast_in(Buffer& dst, RegType to, Buffer& src, DType from, std::int64_t count);
   void cast_out(Buffer& dst, DType to, Buffer& src, RegType from, std::int64_t count);
+  /// The vector instructions from begin_fused to end_fused are one, `what` ("AddReluCast"): it takes as long
+  /// as the longest of them. They must be what the vector unit has as one instruction.
+  void begin_fused() { fusing_ = true; }
+  void end_fused(std::string_view what);
   /// UB to UB with element strides: dst[i * dst_stride + j] = src[i * src_stride + j * src_step].
   void copy_ub(Buffer& dst, std::int64_t dst_offset, Buffer& src, std::int64_t src_offset, int element_bytes,
                std::int64_t rows, std::int64_t cols, std::int64_t dst_row_stride, std::int64_t src_row_stride,
@@ -340,6 +348,8 @@ class Core {
   void check_gm(const Gm& gm, std::int64_t offset, std::int64_t bytes) const;
   /// Books an instruction: starts when its pipe is free, `reads` are written and `writes` are free.
   void issue(Pipe pipe, Cycle duration, std::string_view what, std::int64_t bytes,
+             std::span<Buffer* const> reads, std::span<Buffer* const> writes);
+  void issue(Pipe pipe, Cycle duration, std::string_view what, std::int64_t bytes,
              std::initializer_list<Buffer*> reads, std::initializer_list<Buffer*> writes);
 
   const soc::Chip& chip_;
@@ -366,6 +376,11 @@ class Core {
   std::vector<std::int64_t> step_b_;
   std::vector<float> widened_;
   std::vector<std::int64_t> gathered_;
+  // What a fused instruction has gathered.
+  bool fusing_ = false;
+  Cycle fused_duration_ = 0;
+  std::int64_t fused_bytes_ = 0;
+  std::vector<Buffer*> fused_reads_, fused_writes_;
 };
 
 }  // namespace atc::aicore

@@ -241,7 +241,8 @@ void Core::fixpipe(Buffer& ub, Buffer& l0c, int m, int row0, int rows, int panel
         std::memcpy(dst + r * width + std::int64_t{p - first} * 16, src + (p * m16 + row0 + r) * 16, 64);
   }
   if (timing_) {
-    issue(Pipe::FIX, 8 + ceil_div(bytes, chip_.l0c_out), "Fixpipe", bytes, {&l0c}, {&ub});
+    issue(chip_.fixpipe ? Pipe::FIX : Pipe::V, 8 + ceil_div(bytes, chip_.l0c_out), "Fixpipe", bytes, {&l0c},
+          {&ub});
     // Split cores: the vector core fetches the tile through L2.
     if (chip_.split)
       issue(Pipe::MTE2, 8 + ceil_div(bytes, std::int64_t{2} * chip_.l2_read), "DataCopy", bytes, {}, {&ub});

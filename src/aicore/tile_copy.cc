@@ -119,7 +119,7 @@ Extents TileCopy::store_strides(const Extents& n) const {
   for (int d = rank; d-- > 0;) {
     if (src_strides[at(d)] == 0 && d + 1 != rank) continue;
     out[at(d)] = next;
-    next *= n[at(d)];
+    next *= n[at(d)] + (d + 1 == rank ? pad : 0);
   }
   return out;
 }
@@ -137,8 +137,14 @@ std::int64_t TileCopy::load_bytes(const Extents& n) const {
 std::int64_t TileCopy::store_bytes(const Extents& n) const {
   std::int64_t elements = 1;
   for (int d = 0; d < rank; ++d)
-    if (src_strides[at(d)] != 0 || d + 1 == rank) elements *= n[at(d)];
+    if (src_strides[at(d)] != 0 || d + 1 == rank) elements *= n[at(d)] + (d + 1 == rank ? pad : 0);
   return elements * element_bytes;
+}
+
+TileCopy::Reach TileCopy::stored_reach(const Extents& n) const {
+  Reach r = reach(n, dst_strides, rank);
+  r.high += pad;
+  return r;
 }
 
 TileCopy::Reach TileCopy::reach(const Extents& n, const Extents& strides, int rank) {
@@ -159,12 +165,20 @@ void Core::copy_tile(const TileCopy& copy, const TileCopy::Extents& n, const Gm&
   ATC_CHECK(copy.load_bytes(n) <= load.bytes || !copy.permute, "tile copy beyond its UB buffer");
   ATC_CHECK(copy.store_bytes(n) <= store.bytes, "tile copy beyond its UB buffer");
   const TileCopy::Reach from = TileCopy::reach(n, copy.src_strides, copy.rank);
-  const TileCopy::Reach to = TileCopy::reach(n, copy.dst_strides, copy.rank);
+  const TileCopy::Reach to = copy.stored_reach(n);
   check_gm(src, (src_element + from.low) * e, (from.high - from.low + 1) * e);
   check_gm(dst, (dst_element + to.low) * e, (to.high - to.low + 1) * e);
-  if (values_ == Values::Fast)
+  if (values_ == Values::Fast) {
     copy_strided(dst.data + dst_element * e, src.data + src_element * e, copy.element_bytes, copy.rank, n,
                  copy.dst_strides, copy.src_strides);
+    if (copy.pad > 0) {
+      TileCopy::Extents behind = n;
+      behind[at(copy.rank - 1)] = copy.pad;
+      fill_strided(dst.data + (dst_element + n[at(copy.rank - 1)]) * e,
+                   reinterpret_cast<const std::byte*>(&copy.fill_bits), copy.element_bytes, copy.rank, behind,
+                   copy.dst_strides);
+    }
+  }
   if (values_ != Values::Literal && !timing_) return;
   const Values mode = values_;
   if (mode == Values::Fast) values_ = Values::None;  // what follows is for the timeline only
@@ -203,6 +217,7 @@ void Core::expand_copy(const TileCopy& copy, const TileCopy::Extents& n, const G
     for (int d = 0; d < copy.rank; ++d)
       if (copy.src_strides[at(d)] != 0) load_axis(d);
   }
+  if (copy.pad > 0) fill(store, 0, copy.store_bytes(n) / e, copy.element_bytes, &copy.fill_bits);
   Buffer& first = copy.permute ? load : store;
   up.bursts(e, [&](std::int64_t gm, std::int64_t ub, const Burst& burst) {
     copy_in(first, ub, src, (src_element + gm_low) * e + gm, burst);
@@ -225,7 +240,8 @@ void Core::expand_copy(const TileCopy& copy, const TileCopy::Extents& n, const G
   }
 
   Transfer down;
-  for (int d = 0; d < copy.rank; ++d) down.add(n[at(d)], copy.dst_strides[at(d)], stored[at(d)]);
+  for (int d = 0; d < copy.rank; ++d)
+    down.add(n[at(d)] + (d + 1 == copy.rank ? copy.pad : 0), copy.dst_strides[at(d)], stored[at(d)]);
   down.bursts(e, [&](std::int64_t gm, std::int64_t ub, const Burst& burst) {
     copy_out(dst, dst_element * e + gm, store, ub, burst);
   });

@@ -16,6 +16,10 @@ struct TileCopy {
   int rank = 0;
   int element_bytes = 1;
   Extents src_strides{}, dst_strides{};
+  /// So many elements behind each run of the innermost axis, which is whole and dense in the destination,
+  /// become `fill_bits` and are stored with it.
+  std::int64_t pad = 0;
+  std::uint64_t fill_bits = 0;
 
   // Derived by plan().
   std::array<int, kMaxRank> src_order{};  ///< axes that are loaded, by descending |source stride|
@@ -33,6 +37,8 @@ struct TileCopy {
   struct Reach {
     std::int64_t low = 0, high = 0;
   };
+  /// Of the destination, with the padding.
+  Reach stored_reach(const Extents& n) const;
   static Reach reach(const Extents& n, const Extents& strides, int rank);
 
   /// Element strides in UB: of the loaded buffer (`permute`; 0 for repeated axes) and of the stored one

@@ -83,12 +83,14 @@ void Core::vector(VecOp op, RegType type, VecRef dst, VecRef a, VecRef b, VecRef
   if (timing_) {
     const std::int64_t bytes = std::max<std::int64_t>(size, reg_bytes(operand_type));
     std::int64_t repeats = ceil_div(r * n * bytes, chip_.vector_bytes);
-    // A row-wise operand needs Brcb (8 scalars a repeat) and one repeat list a row.
-    if (dst.lanes == Lanes::Full && (a.lanes != dst.lanes || b.lanes != dst.lanes) &&
-        n * bytes % chip_.vector_bytes != 0)
-      repeats = r * ceil_div(n * bytes, chip_.vector_bytes);
-    if (dst.lanes == Lanes::Full && (a.lanes == Lanes::PerRow || b.lanes == Lanes::PerRow))
-      repeats += ceil_div(r, 8);
+    // A row-wise operand needs Brcb (8 scalars a repeat) and one repeat list a row; a column-wise one too,
+    // unless whole rows make a repeat: it is laid out for one repeat then, and read again by all (stride 0).
+    const auto has = [&](Lanes lanes) { return a.lanes == lanes || b.lanes == lanes; };
+    const bool spread = a.lanes != dst.lanes || b.lanes != dst.lanes;
+    const bool whole_rows = !has(Lanes::PerRow) && chip_.vector_bytes % (n * bytes) == 0;
+    if (dst.lanes == Lanes::Full && spread && n * bytes % chip_.vector_bytes != 0)
+      repeats = whole_rows ? repeats + 1 : r * ceil_div(n * bytes, chip_.vector_bytes);
+    if (dst.lanes == Lanes::Full && has(Lanes::PerRow)) repeats += ceil_div(r, 8);
     issue(Pipe::V, kIssue + repeats * vector_passes(op, operand_type), name(op), r * n * size,
           {a.buffer, b.buffer, c.buffer}, {dst.buffer});
   }

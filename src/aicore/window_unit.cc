@@ -176,15 +176,20 @@ void Core::window(Buffer& acc, const WindowPatch& patch, Buffer* weights, Buffer
   ATC_CHECK(bias == nullptr || t.planes * 64 <= bias->bytes, "window bias beyond its UB buffer");
   if (computes()) window_rows(acc, patch, weights, bias, t);
   if (timing_) {
-    // For each row of outputs: an instruction a tap, and one to start from the bias or to divide.
-    const std::int64_t rows = t.planes * ad.out * ah.out;
+    // An instruction a tap, and one to start from the bias or to divide: for each row of outputs, whose
+    // repeats go along it, or for each 256 bytes of the rows of a plane, whose repeats go down, whichever are
+    // fewer cycles.
+    const std::int64_t across = ceil_div(aw.out * 64, chip_.vector_bytes);
+    const bool down = across * (kIssue + ah.out) < ah.out * (kIssue + across);
+    const std::int64_t rows = t.planes * ad.out * (down ? across : ah.out);
+    const Cycle repeats = down ? ah.out : across;
     const bool divides = t.kind == WindowKind::Average && t.ends();
     const std::int64_t each = taps + (bias != nullptr || divides ? 1 : 0);
     const std::string_view what = t.kind == WindowKind::Max       ? "Max"
                                   : t.kind == WindowKind::Average ? "Add"
                                                                   : "MulAddDst";
-    issue(Pipe::V, rows * each * (kIssue + ceil_div(aw.out * 64, chip_.vector_bytes)), what,
-          t.planes * t.pixels() * 64, {patch.buffer, weights, bias, t.starts() ? nullptr : &acc}, {&acc});
+    issue(Pipe::V, rows * each * (kIssue + repeats), what, t.planes * t.pixels() * 64,
+          {patch.buffer, weights, bias, t.starts() ? nullptr : &acc}, {&acc});
     stats_.instructions += rows * each - 1;
   }
 }

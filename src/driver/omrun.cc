@@ -171,12 +171,14 @@ StatusOr<RunReport> run(const Options& options) {
   report.batch = batch_of(specs);
 
   if (!options.dry_run) ATC_TRY(execute(options, prepared, loaded.weights, start, report));
-  ATC_ASSIGN(const runtime::Simulation plan, runtime::simulate(*prepared));
+  ATC_ASSIGN(runtime::Simulation plan, runtime::simulate(*prepared));
   runtime::add_runs(report.simulation, plan, 1, *prepared->chip);
   for (std::size_t t = 0; t < plan.tasks.size(); ++t)
     if (plan.tasks[t].from_data)
       report.custom.push_back({prepared->plan.tasks[t].name, prepared->plan.tasks[t].op_type,
                                plan.tasks[t].cycles, plan.tasks[t].us});
+  report.simulation.tasks = std::move(plan.tasks);
+  for (const plan::PlanTask& task : prepared->plan.tasks) report.task_names.push_back(task.name);
   report.peak_rss_mb = peak_rss_mb();
   return report;
 }

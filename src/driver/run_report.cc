@@ -77,27 +77,46 @@ std::string to_json(const RunReport& r) {
   for (const PortReport& port : r.outputs) outputs.push_back(port_json(port));
   for (const auto& [engine, total] : r.simulation.by_engine)
     engines[engine] = {{"tasks", total.tasks}, {"cycles", total.cycles}, {"us", total.us}};
+  json tasks = json::array();
+  for (std::size_t t = 0; t < r.simulation.tasks.size(); ++t) {
+    const runtime::TaskSimulation& task = r.simulation.tasks[t];
+    json busy = json::object();
+    for (int p = 0; p < aicore::kPipeCount; ++p)
+      if (const aicore::Cycle cycles = task.stats.busy[static_cast<std::size_t>(p)]; cycles > 0)
+        busy[std::string(aicore::name(static_cast<aicore::Pipe>(p)))] = cycles;
+    tasks.push_back({{"name", r.task_names[t]},
+                     {"engine", task.engine},
+                     {"us", task.us},
+                     {"blocks", task.blocks},
+                     {"tiles", task.tiles},
+                     {"cycles", task.stats.cycles},
+                     {"busy_cycles", busy},
+                     {"gm_read", task.stats.gm_read},
+                     {"gm_written", task.stats.gm_written}});
+  }
   json wall;
   if (!r.wall_ms.empty()) {
     const Wall w = wall_of(r.wall_ms);
     wall = {{"min", w.min}, {"median", w.median}, {"max", w.max}};
   }
-  json all = {{"model", r.model},
-              {"soc_version", r.soc_version},
-              {"threads", r.threads},
-              {"seed", r.seed},
-              {"loops", r.wall_ms.size()},
-              {"inputs", inputs},
-              {"outputs", outputs},
-              {"load_ms", r.load_ms},
-              {"wall_ms", wall},
-              {"peak_rss_mb", r.peak_rss_mb},
-              {"simulated",
-               {{"cycles", r.simulation.cycles},
-                {"us", r.simulation.us},
-                {"samples_per_s", samples_per_s(r)},
-                {"by_engine", engines}}},
-              {"tasks", {{"ai_core", r.ai_core_tasks}, {"ai_cpu", r.ai_cpu_tasks}, {"regions", r.regions}}}};
+  json all = {
+      {"model", r.model},
+      {"soc_version", r.soc_version},
+      {"threads", r.threads},
+      {"seed", r.seed},
+      {"loops", r.wall_ms.size()},
+      {"inputs", inputs},
+      {"outputs", outputs},
+      {"load_ms", r.load_ms},
+      {"wall_ms", wall},
+      {"peak_rss_mb", r.peak_rss_mb},
+      {"simulated",
+       {{"cycles", r.simulation.cycles},
+        {"us", r.simulation.us},
+        {"samples_per_s", samples_per_s(r)},
+        {"by_engine", engines},
+        {"tasks", tasks}}},
+      {"tasks", {{"ai_core", r.ai_core_tasks}, {"ai_cpu", r.ai_cpu_tasks}, {"regions", r.regions}}}};
   for (const RunReport::Custom& c : r.custom)
     all["custom"].push_back({{"task", c.task},
                              {"op", c.op},

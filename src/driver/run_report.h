@@ -30,9 +30,10 @@ struct RunReport {
   std::uint64_t seed = 0;
   std::vector<PortReport> inputs, outputs;
   double load_ms = 0;
-  std::vector<double> wall_ms;  ///< one a loop; empty in a dry run
-  double peak_rss_mb = 0;       ///< MiB
-  runtime::Simulation simulation;
+  std::vector<double> wall_ms;          ///< one a loop; empty in a dry run
+  double peak_rss_mb = 0;               ///< MiB
+  runtime::Simulation simulation;       ///< its tasks are those of the plan, without the regions'
+  std::vector<std::string> task_names;  ///< parallel to simulation.tasks
   /// Extent of the first axis of the first input that has one: what samples per second count.
   std::int64_t batch = 1;
   int ai_core_tasks = 0, ai_cpu_tasks = 0;
@@ -48,7 +49,8 @@ struct RunReport {
 
 std::optional<PortReport::Range> range_of(const Tensor& tensor);
 
-/// One JSON object, keys sorted. `simulated.samples_per_s` is batch / simulated time.
+/// One JSON object, keys sorted. `simulated.samples_per_s` is batch / simulated time; `busy_cycles` of a task
+/// sum over its blocks, `cycles` are its longest core's without the launch.
 std::string to_json(const RunReport& report);
 /// The same for people.
 std::string to_table(const RunReport& report);

@@ -5,10 +5,12 @@
 #include <cmath>
 #include <limits>
 
+#include "aicore/core.h"
 #include "atc/base/math.h"
 #include "kernels/attention_check.h"
 #include "kernels/kernel_list.h"
 #include "kernels/task_packing.h"
+#include "soc/chip.h"
 
 namespace atc::kernels {
 namespace {

@@ -4,6 +4,7 @@
 
 #include "atc/base/math.h"
 #include "kernels/tile_program.h"
+#include "soc/chip.h"
 
 namespace atc::kernels {
 

@@ -66,6 +66,8 @@ TileCopy CopyPart::plan(int element_bytes) const {
   copy.element_bytes = element_bytes;
   copy.src_strides = extents(src_strides);
   copy.dst_strides = extents(dst_strides);
+  copy.pad = pad;
+  copy.fill_bits = static_cast<std::uint64_t>(fill_bits);
   copy.plan();
   return copy;
 }
@@ -109,9 +111,41 @@ CopyPart normalise(const CopySegment& segment) {
   return part;
 }
 
+namespace {
+
+/// The axes around the innermost one as the destination has them: (extent, stride), merged.
+std::vector<std::pair<std::int64_t, std::int64_t>> outer_axes(const CopyPart& part) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> out;
+  for (std::size_t d = 0; d + 1 < part.dims.size(); ++d) {
+    const std::int64_t n = part.dims[d], stride = part.dst_strides[d];
+    if (!out.empty() && out.back().second == n * stride)
+      out.back() = {out.back().first * n, stride};
+    else
+      out.emplace_back(n, stride);
+  }
+  return out;
+}
+
+}  // namespace
+
+bool join_fill(CopyPart& copy, const CopyPart& fill) {
+  if (copy.src < 0 || fill.src >= 0 || copy.pad > 0 || copy.dst != fill.dst || copy.dims.size() < 2 ||
+      fill.dims.size() < 2 || copy.dst_strides.back() != 1 || fill.dst_strides.back() != 1)
+    return false;
+  const std::int64_t run = copy.dims.back(), pad = fill.dims.back();
+  const auto outer = outer_axes(copy);
+  if (outer != outer_axes(fill) || pad > kMostCopyPad || fill.dst_offset != copy.dst_offset + run ||
+      outer.back().second < run + pad)
+    return false;
+  copy.pad = pad;
+  copy.fill_bits = fill.fill_bits;
+  return true;
+}
+
 void choose_copy_tile(CopyPart& part, int element_bytes, std::int64_t ub_bytes, std::int64_t target_bytes) {
   const std::size_t rank = part.dims.size();
   part.tile.assign(rank, 1);
+  if (part.pad > 0) part.tile.back() = part.dims.back();
   const TileCopy plan = part.plan(element_bytes);
   // Two sets of buffers: while one is loaded the other is stored.
   auto fits = [&] {

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "aicore/core.h"
 #include "kernels/cube_conv_tiling.h"
 #include "kernels/cube_tiling.h"
 #include "kernels/kernel_list.h"
+#include "kernels/l1_pool.h"
 
 namespace atc::kernels {
 namespace {
@@ -22,44 +24,62 @@ class ConvKernel final : public PreparedKernel {
            std::int64_t last) const override {
     const std::int64_t e = bit_width(dtype_) / 8;
     Block b(core, t_, epilogue_, e);
-    for (std::int64_t tile = first; tile < last; ++tile) run_tile(core, operands, b, t_.decode(tile));
+    for (std::int64_t tile = first; tile < last; ++tile) {
+      const ConvTile now = t_.decode(tile);
+      Buffer& l0c = multiply(core, operands, b, now);
+      // The next tile's operands come before the epilogue's, which wait for the vector unit.
+      if (tile + 1 < last) load_ahead(core, operands, b, t_.decode(tile + 1));
+      write_out(core, operands.subspan(2), b, now, l0c);
+    }
   }
 
   std::int64_t tile_key(std::int64_t tile) const override {
     const ConvTile c = t_.decode(tile);
-    // Input rows that the padding cuts off differ from tile to tile: the first pixel stands for them.
-    return ((static_cast<std::int64_t>(c.phase) << 40) | (c.first_pixel << 8)) +
+    // Input rows that the padding cuts off differ from tile to tile: depth and first pixel stand for them.
+    // The rest says the shape, and where a tile is the first to want another patch or other weights.
+    std::int64_t depths = 1, pixels = 1;
+    for (const ConvPhase& p : t_.spec.phases) {
+      depths = std::max(depths, p.count[0]);
+      pixels = std::max(pixels, p.count[1] * p.count[2]);
+    }
+    const std::int64_t place =
+        (static_cast<std::int64_t>(c.phase) * depths + c.depth) * pixels + c.first_pixel;
+    return place * 16 + (c.batch == 0 ? 8 : 0) + (c.group == 0 ? 4 : 0) + (c.panel0 == 0 ? 2 : 0) +
            (c.panel0 + t_.tile.panels >= t_.spec.n1 ? 1 : 0);
   }
 
  private:
   struct Block {
     CubeBlock cube;
-    Buffer* l1a[2];
-    Buffer* l1b[2];
+    L1Pool l1a, l1b;
     Buffer* ub[2];
     TileProgram::Buffers epilogue;
-    int turn = 0, b_turn = 0, ub_turn = 0;
+    int ub_turn = 0;
     aicore::RowMap map;
     std::vector<TileAddress> at;
     Block(Core& core, const ConvTiling& t, const TileProgram& program, std::int64_t e)
-        : cube(core, t.tile, static_cast<int>(e)),
+        : cube(core, t.tile, static_cast<int>(e), t.l0c_buffers),
+          l1a(core, t.a_buffers, t.k_chunk * t.patch_elements * e),
+          l1b(core, t.b_buffers,
+              t.tile.panels * t.k_chunk * t.tap_span * 16 * fractal_row_bytes(static_cast<int>(e))),
           epilogue(program, core, t.ub_rows, t.epilogue_lanes()),
           at(t.spec.epilogue_operands.size()) {
-      for (int i = 0; i < 2; ++i) {
-        l1a[i] = &core.alloc(Memory::L1, t.k_chunk * t.patch_elements * e);
-        l1b[i] = &core.alloc(
-            Memory::L1, t.tile.panels * t.k_chunk * t.tap_span * 16 * fractal_row_bytes(static_cast<int>(e)));
-        ub[i] = &core.alloc(Memory::UB, t.ub_rows * t.epilogue_lanes() * 4);
-      }
+      for (Buffer*& buffer : ub) buffer = &core.alloc(Memory::UB, t.ub_rows * t.epilogue_lanes() * 4);
     }
   };
 
-  void run_tile(Core& core, std::span<const aicore::Gm> operands, Block& block, const ConvTile& c) const {
+  /// The input rows and columns of one plane that L1 has for a tile.
+  struct Patch {
+    std::int64_t row = 0, rows = 1;
+    std::int64_t column = 0, columns = 1;
+    std::int64_t pitch = 0;  ///< elements from row to row in L1
+  };
+
+  /// The tile's sums, in one of the buffers of L0C.
+  Buffer& multiply(Core& core, std::span<const aicore::Gm> operands, Block& block, const ConvTile& c) const {
     const ConvSpec& s = t_.spec;
     const ConvPhase& phase = s.phases[c.phase];
     const int lanes = aicore::cube_lanes(dtype_);
-    const std::int64_t plane = s.in[1] * s.in[2] * lanes;
     aicore::RowMap& map = block.map;
     Patch patch = patch_of(core, c, phase.taps);
     if (!t_.tap_patches) map_rows(map, c, patch);
@@ -67,7 +87,6 @@ class ConvKernel final : public PreparedKernel {
     map.pad = static_cast<int>(s.pad);
 
     Buffer& l0c = block.cube.take_l0c();
-    const std::int64_t in0 = (c.batch * s.groups * s.k1 + c.group * s.k1) * s.in[0] * plane;
     bool accumulate = false;
     for (std::size_t t0 = 0; t0 < phase.taps.size();) {
       // Taps of one input depth at a time (they are sorted by it).
@@ -82,30 +101,26 @@ class ConvKernel final : public PreparedKernel {
         t0 = t1;
         continue;
       }
-      for (std::int64_t k0 = 0; k0 < s.k1; k0 += t_.k_chunk, block.turn ^= 1) {
+      for (std::int64_t k0 = 0; k0 < s.k1; k0 += t_.k_chunk) {
         const std::int64_t k = std::min<std::int64_t>(t_.k_chunk, s.k1 - k0);
-        const std::int64_t offset = in0 + (k0 * s.in[0] + (inside ? d : 0)) * plane;
+        const std::int64_t offset = plane_at(c, k0, inside ? d : 0);
         map.k1 = static_cast<int>(k);
         map.k_last = static_cast<int>(k0 + k == s.k1 ? s.k_last : lanes);
         Core::CubeTile a;
-        if (!t_.tap_patches) a = load_patch(core, *block.l1a[block.turn], operands[0], offset, patch, k);
-        for (std::size_t first = t0; first < t1; block.b_turn ^= 1) {
+        if (!t_.tap_patches) a = input(core, operands, block, c, patch, offset, 0, k);
+        for (std::size_t first = t0; first < t1;) {
           const std::size_t end = part_end(phase, first, t1);
           const std::span<const ConvTap> part(phase.taps.data() + first, end - first);
           if (t_.tap_patches) {
             patch = patch_of(core, c, part);
             map_rows(map, c, patch);
-            a = load_patch(core, *block.l1a[block.b_turn], operands[0], offset, patch, k);
+            a = input(core, operands, block, c, patch, offset, first + 1, k);
           }
           map.k1_stride = a.k1_stride;
-          const std::int64_t fractals = s.k1 * s.taps;
           const std::int64_t tap0 = t_.tap_span == s.taps ? 0 : part.front().index;
           const std::int64_t span = t_.tap_span == s.taps ? s.taps : part.back().index - tap0 + 1;
           set_taps(map, part, tap0, patch.pitch, inside);
-          const Core::CubeTile w = core.load_panels(
-              *block.l1b[block.b_turn], operands[1],
-              ((c.group * s.n1 + c.panel0) * fractals + k0 * s.taps + tap0) * lanes * 16, dtype_,
-              static_cast<int>(c.panels), (k - 1) * s.taps + span, fractals * lanes * 16);
+          const Core::CubeTile w = weights(core, operands, block, c, k0, k, tap0, span);
           core.l1_product(l0c, block.cube.l0, a, map, w, dtype_, static_cast<int>(c.panels), t_.tile.k_slice,
                           accumulate, t_.acc_layout());
           accumulate = true;
@@ -114,15 +129,53 @@ class ConvKernel final : public PreparedKernel {
       }
       t0 = t1;
     }
-    write_out(core, operands.subspan(2), block, c, l0c);
+    return l0c;
   }
 
-  /// The input rows and columns of one plane that L1 has for a tile.
-  struct Patch {
-    std::int64_t row = 0, rows = 1;
-    std::int64_t column = 0, columns = 1;
-    std::int64_t pitch = 0;  ///< elements from row to row in L1
-  };
+  /// Brings in the first parts of what `multiply` of a tile will want.
+  void load_ahead(Core& core, std::span<const aicore::Gm> operands, Block& block, const ConvTile& c) const {
+    const ConvSpec& s = t_.spec;
+    const ConvPhase& phase = s.phases[c.phase];
+    const std::int64_t d = c.depth * s.in_stride[0] + phase.taps.front().shift[0];
+    // Taps that are loaded part by part, and depths in the padding, are left to `multiply`.
+    if (t_.tap_span < s.taps || d < 0 || d >= s.in[0]) return;
+    const Patch patch = patch_of(core, c, phase.taps);
+    const std::int64_t parts = std::min(t_.a_buffers, t_.b_buffers);
+    for (std::int64_t k0 = 0; k0 < std::min(s.k1, parts * t_.k_chunk); k0 += t_.k_chunk) {
+      const std::int64_t k = std::min(t_.k_chunk, s.k1 - k0);
+      input(core, operands, block, c, patch, plane_at(c, k0, d), 0, k);
+      weights(core, operands, block, c, k0, k, 0, s.taps);
+    }
+  }
+
+  /// Where depth plane d of C1 block k0 of a tile's input begins.
+  std::int64_t plane_at(const ConvTile& c, std::int64_t k0, std::int64_t d) const {
+    const ConvSpec& s = t_.spec;
+    const std::int64_t plane = s.in[1] * s.in[2] * aicore::cube_lanes(dtype_);
+    return ((c.batch * s.groups + c.group) * s.k1 * s.in[0] + k0 * s.in[0] + d) * plane;
+  }
+
+  /// k C1 blocks of a patch in L1; `part` tells apart the patches of one tile.
+  Core::CubeTile input(Core& core, std::span<const aicore::Gm> operands, Block& block, const ConvTile& c,
+                       const Patch& patch, std::int64_t offset, std::size_t part, std::int64_t k) const {
+    const std::int64_t pixel = static_cast<std::int64_t>(c.phase) << 40 | c.first_pixel;
+    return block.l1a.get({offset, pixel, static_cast<std::int64_t>(part)},
+                         [&](Buffer& l1) { return load_patch(core, l1, operands[0], offset, patch, k); });
+  }
+
+  /// The weights of k C1 blocks from k0 on in L1: of each `span` taps from tap0 on (all but of a single
+  /// block).
+  Core::CubeTile weights(Core& core, std::span<const aicore::Gm> operands, Block& block, const ConvTile& c,
+                         std::int64_t k0, std::int64_t k, std::int64_t tap0, std::int64_t span) const {
+    const ConvSpec& s = t_.spec;
+    const int lanes = aicore::cube_lanes(dtype_);
+    const std::int64_t fractals = s.k1 * s.taps;
+    const std::int64_t from = ((c.group * s.n1 + c.panel0) * fractals + k0 * s.taps + tap0) * lanes * 16;
+    return block.l1b.get({from, span, k}, [&](Buffer& l1) {
+      return core.load_panels(l1, operands[1], from, dtype_, static_cast<int>(c.panels),
+                              (k - 1) * s.taps + span, fractals * lanes * 16);
+    });
+  }
 
   /// The rows that `taps` touch of a tile's pixels; every column, or of a part of a row those touched.
   Patch patch_of(Core& core, const ConvTile& c, std::span<const ConvTap> taps) const {
@@ -248,12 +301,16 @@ class ConvKernel final : public PreparedKernel {
 
 }  // namespace
 
+std::unique_ptr<PreparedKernel> conv_kernel(const ConvTiling& tiling, const TileProgram& epilogue,
+                                            DType dtype) {
+  return std::make_unique<ConvKernel>(tiling, epilogue, dtype);
+}
+
 PrepareResult prepare_cube_conv(const Task& task, const soc::Chip&) {
   ConvTiling t;
   ATC_TRY(unpack_conv(task, t));
   ATC_ASSIGN(TileProgram epilogue, conv_epilogue(t, task.operands));
-  return std::unique_ptr<PreparedKernel>(
-      new ConvKernel(std::move(t), std::move(epilogue), task.operands[0].dtype));
+  return conv_kernel(t, epilogue, task.operands[0].dtype);
 }
 
 }  // namespace atc::kernels

@@ -1,11 +1,14 @@
 #include "kernels/cube_conv_tiling.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "kernels/in_place_rules.h"
 #include "kernels/kernel_list.h"
+#include "kernels/plan_memo.h"
 #include "kernels/program_params.h"
 #include "kernels/task_packing.h"
+#include "soc/chip.h"
 
 namespace atc::kernels {
 namespace {
@@ -41,6 +44,10 @@ void io_tiling(Archive& ar, ConvTiling& t) {
   ar.io(t.tile.m);
   ar.io(t.tile.panels);
   ar.io(t.tile.k_slice);
+  ar.io(t.a_buffers);
+  ar.io(t.b_buffers);
+  ar.io(t.l0c_buffers);
+  ar.io(t.rows_inner);
   ar.io(t.whole_plane);
   ar.io(t.pairs);
   ar.io(t.part_rows);
@@ -63,6 +70,22 @@ std::int64_t patch_of(const ConvSpec& s, const ConvPhase& p, std::int64_t pixels
   }
   const std::int64_t needed = (std::max<std::int64_t>(rows, 1) - 1) * s.in_stride[1] + (high - low) + 1;
   return std::min(needed, s.in[1]) * s.in[2];
+}
+
+// What tiles of `pixels` pixels of the first phase need on average: a tile begins anywhere in a row, but only
+// at every gcd(pixels, width)-th pixel.
+std::int64_t mean_patch(const ConvSpec& s, std::int64_t pixels) {
+  const ConvPhase& p = s.phases.front();
+  const std::int64_t width = p.count[2];
+  pixels = std::min(pixels, p.count[1] * width);
+  const auto [low, high] =
+      std::minmax_element(p.taps.begin(), p.taps.end(),
+                          [](const ConvTap& a, const ConvTap& b) { return a.shift[1] < b.shift[1]; });
+  const std::int64_t reach = high->shift[1] - low->shift[1] + 1;
+  // Rows of output, in parts of a row: pixels + width - gcd.
+  const std::int64_t rows = pixels + width - std::gcd(pixels, width);
+  return std::min(ceil_div((rows - width) * s.in_stride[1] + reach * width, width) * s.in[2],
+                  s.in[1] * s.in[2]);
 }
 
 // The same for consecutive pixels of one output row, of which only the columns that `taps` need are loaded.
@@ -100,8 +123,8 @@ std::int64_t largest_patch(const ConvTiling& t, int e) {
   return most * (fractal_row_bytes(e) / e);
 }
 
-// Candidate tile heights: whole output rows where they fit, parts of a row else; tiny ones for strides of
-// thousands.
+// Candidate tile heights, the tallest first: whole output rows where they fit and even parts of a plane; tiny
+// ones for strides of thousands.
 std::vector<int> candidate_pixels(const ConvSpec& s, bool tiny) {
   std::vector<int> out;
   if (tiny) out = {1, 2, 4, 8};
@@ -113,15 +136,20 @@ std::vector<int> candidate_pixels(const ConvSpec& s, bool tiny) {
   for (std::int64_t rows : {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 28, 32, 56})
     if (rows * width <= 512 && rows * width <= plane + width)
       out.push_back(static_cast<int>(std::min(rows * width, plane)));
-  for (int m : {16, 32, 64, 128, 256, 512})
-    if (m < plane + 16) out.push_back(static_cast<int>(std::min<std::int64_t>(m, plane)));
+  // Even parts of a plane, in whole fractals.
+  for (std::int64_t parts = 1, plane1 = ceil_div(plane, 16); parts <= plane1; ++parts) {
+    const std::int64_t m = ceil_div(plane1, parts) * 16;
+    if (m <= 512 && (m >= 64 || parts == 1 || m == 32 || m == 16))
+      out.push_back(static_cast<int>(std::min(m, plane)));
+  }
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
+  std::reverse(out.begin(), out.end());
   return out;
 }
 
 // What a tile may take to L1 in parts, cheapest first: each step down loads some bytes more than once.
-enum class Cut { Nothing, Rows, Taps, RowsAndTaps, Patches };
+enum class Cut { Rows, Taps, RowsAndTaps, Patches };
 
 // Shares L1 between input patches and weights; false when it is too small.
 bool fit_l1(ConvTiling& c, int e, Cut cut, const soc::Chip& chip) {
@@ -148,37 +176,81 @@ bool fit_l1(ConvTiling& c, int e, Cut cut, const soc::Chip& chip) {
   return (cut == Cut::Taps || cut == Cut::RowsAndTaps) && room > patch() && c.tap_span >= 1;
 }
 
-// The best tile of those that are cut so.
-bool choose_tile(ConvTiling& t, const TileProgram& epilogue, int e, Cut cut, const soc::Chip& chip) {
+CubeProblem problem_of(const ConvTiling& t, const TileProgram& epilogue,
+                       const std::vector<Operand>& operands) {
   const ConvSpec& s = t.spec;
-  std::int64_t best = -1;
-  ConvTiling chosen = t;
-  for (int m : candidate_pixels(s, cut == Cut::Patches)) {
-    for (int panels : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32}) {
-      if (panels > 1 && panels > s.n1) break;
-      if (t.pairs && panels % 2 != 0 && panels < s.n1) continue;
-      ConvTiling c = t;
-      c.tile = {m, panels,
-                static_cast<int>(std::min<std::int64_t>(max_k_slice(m, panels, e, chip), s.k1 * s.taps))};
-      if (c.tile.k_slice < 1) continue;
-      if (!fit_l1(c, e, cut, chip)) continue;
-      c.ub_rows = m;
-      auto ub = [&](std::int64_t rows) {
-        return epilogue.ub_bytes(rows, t.epilogue_lanes()) + rows * t.epilogue_lanes() * 8 + 256;
-      };
-      while (c.ub_rows > 1 && ub(c.ub_rows) > chip.ub) c.ub_rows = (c.ub_rows + 1) / 2;
-      if (ub(c.ub_rows) > chip.ub) continue;
-      const std::int64_t waves = ceil_div(c.tiles(), chip.cube_blocks());
-      const std::int64_t k = s.k1 * static_cast<std::int64_t>(s.phases.front().taps.size());
-      const std::int64_t cycles =
-          waves * tile_cycles(c.tile, k, s.k1 * c.patch_elements * e,
-                              std::int64_t{panels} * s.k1 * s.taps * 16 * fractal_row_bytes(e), e, chip);
-      if (best < 0 || cycles < best) {
-        best = cycles;
-        chosen = c;
+  CubeProblem p = epilogue_problem(epilogue, operands);
+  const ConvPhase& phase = s.phases.front();
+  p.batches = s.batch * s.groups * phase.count[0] * static_cast<std::int64_t>(s.phases.size());
+  p.b_shared = s.groups == 1;
+  p.b_run_batches = s.batch * phase.count[0];
+  p.rows = phase.count[1] * phase.count[2];
+  p.panels = s.n1;
+  p.k_units = s.k1;
+  p.unit_fractals = static_cast<std::int64_t>(phase.taps.size());
+  p.element_bytes = bit_width(operands[0].dtype) / 8;
+  p.a_bytes = operands[0].bytes;
+  p.b_bytes = operands[1].bytes;
+  p.epilogue_lanes = t.epilogue_lanes();
+  return p;
+}
+
+/// Calls f(plan) for each tile of L0C that fits, with k_slice and ub_rows of full size.
+template <class F>
+void for_tiles(const ConvTiling& t, const TileProgram& epilogue, int e, bool tiny, const soc::Chip& chip,
+               F f) {
+  const ConvSpec& s = t.spec;
+  constexpr std::int64_t kMostPanels = 64;
+  for (const int m : candidate_pixels(s, tiny)) {
+    std::int64_t last = 0;
+    for (std::int64_t parts = ceil_div(s.n1, kMostPanels); parts <= s.n1; ++parts) {
+      const std::int64_t panels = round_up(ceil_div(s.n1, parts), t.pairs && s.n1 > 1 ? 2 : 1);
+      if (panels == last) continue;
+      last = panels;
+      for (const int l0c : {2, 1}) {
+        CubePlan plan;
+        plan.tile = {m, static_cast<int>(std::min(panels, s.n1)), 0};
+        plan.l0c_buffers = l0c;
+        plan.tile.k_slice = static_cast<int>(
+            std::min<std::int64_t>(max_k_slice(m, plan.tile.panels, e, l0c, chip), s.k1 * s.taps));
+        if (plan.tile.k_slice < 1) continue;
+        plan.ub_rows = m;
+        auto ub = [&](std::int64_t rows) {
+          return epilogue.ub_bytes(rows, t.epilogue_lanes()) + rows * t.epilogue_lanes() * 8 + 256;
+        };
+        while (plan.ub_rows > 1 && ub(plan.ub_rows) > chip.ub) plan.ub_rows = (plan.ub_rows + 1) / 2;
+        if (ub(plan.ub_rows) > chip.ub) continue;
+        f(plan);
       }
     }
   }
+}
+
+// The tile of lowest estimate of those that are cut so; false when none fits.
+bool choose_cut_tile(ConvTiling& t, const TileProgram& epilogue, const std::vector<Operand>& operands,
+                     Cut cut, const soc::Chip& chip) {
+  const CubeProblem problem = problem_of(t, epilogue, operands);
+  const int e = problem.element_bytes;
+  std::int64_t best = -1;
+  ConvTiling chosen = t;
+  for_tiles(t, epilogue, e, cut == Cut::Patches, chip, [&](const CubePlan& tile) {
+    ConvTiling c = t.with(tile, e);
+    if (!fit_l1(c, e, cut, chip)) return;
+    CubePlan plan = tile;
+    plan.k_chunk = c.k_chunk;
+    TileOperands o;
+    o.a_unit_bytes = o.a_mean_bytes = c.patch_elements * e;
+    o.b_unit_bytes = c.spec.taps * c.tile.panels * 16 * fractal_row_bytes(e);
+    o.a_blocks = 1;
+    o.a_blocks_grow = true;
+    o.b_blocks = c.tile.panels;
+    const std::int64_t panel_tiles = c.panel_tiles();
+    estimate_plan(problem, plan, o, std::max<std::int64_t>(1, c.tiles() / problem.batches / panel_tiles),
+                  panel_tiles, chip);
+    if (best >= 0 && plan.cycles >= best) return;
+    best = plan.cycles;
+    chosen = c;
+  });
   if (best >= 0) t = chosen;
   return best >= 0;
 }
@@ -232,11 +304,26 @@ ConvTile ConvTiling::decode(std::int64_t number) const {
   const ConvPhase& p = spec.phases[c.phase];
   const std::int64_t plane = p.count[1] * p.count[2];
   const std::int64_t pixel_tiles = this->pixel_tiles(p);
-  // Panels innermost: consecutive tiles of a block share the input patch.
-  c.panel0 = number % panel_tiles() * tile.panels;
-  number /= panel_tiles();
-  const std::int64_t pixel_tile = number % pixel_tiles;
-  number /= pixel_tiles;
+  std::int64_t pixel_tile = 0;
+  if (rows_inner) {
+    pixel_tile = number % pixel_tiles;
+    number /= pixel_tiles;
+    c.depth = number % p.count[0];
+    number /= p.count[0];
+    c.batch = number % spec.batch;
+    number /= spec.batch;
+    c.panel0 = number % panel_tiles() * tile.panels;
+    c.group = number / panel_tiles();
+  } else {
+    c.panel0 = number % panel_tiles() * tile.panels;
+    number /= panel_tiles();
+    pixel_tile = number % pixel_tiles;
+    number /= pixel_tiles;
+    c.depth = number % p.count[0];
+    number /= p.count[0];
+    c.group = number % spec.groups;
+    c.batch = number / spec.groups;
+  }
   std::int64_t end = plane;
   if (part_rows) {
     const std::int64_t row = pixel_tile / row_tiles(p);
@@ -245,10 +332,6 @@ ConvTile ConvTiling::decode(std::int64_t number) const {
   } else {
     c.first_pixel = pixel_tile * tile.m;
   }
-  c.depth = number % p.count[0];
-  number /= p.count[0];
-  c.group = number % spec.groups;
-  c.batch = number / spec.groups;
   c.panels = std::min<std::int64_t>(tile.panels, spec.n1 - c.panel0);
   c.pixels = std::min<std::int64_t>(tile.m, end - c.first_pixel);
   return c;
@@ -284,6 +367,8 @@ Status unpack_conv(const Task& task, ConvTiling& t) {
                          s.in_stride[1], s.in_stride[2], std::int64_t{t.tile.m}, std::int64_t{t.tile.panels},
                          std::int64_t{t.tile.k_slice}, t.k_chunk, t.ub_rows, t.tap_span})
     if (!legal(d)) return bad_params(kName, "extent out of range");
+  for (const int n : {t.a_buffers, t.b_buffers, t.l0c_buffers})
+    if (n < 1 || n > 4096) return bad_params(kName, "buffers out of range");
   if (s.k_last < 1 || s.k_last > aicore::cube_lanes(dtype) || t.tile.m > 4096 || t.tile.panels > 4096 ||
       t.patch_elements < 1 || t.patch_elements > kLimit || s.phases.empty() || s.phases.size() > 4096)
     return bad_params(kName, "tile out of range");
@@ -325,23 +410,86 @@ Status unpack_conv(const Task& task, ConvTiling& t) {
   return check_blocks(task, tiles);
 }
 
-StatusOr<Task> make_conv_task(const ConvSpec& spec, std::vector<Operand> operands, const soc::Chip& chip) {
+ConvTiling conv_tiling(const ConvSpec& spec) {
   ConvTiling t;
   t.spec = spec;
   for (ConvPhase& p : t.spec.phases) std::sort(p.taps.begin(), p.taps.end(), by_depth_and_index);
   t.whole_plane = linear_over_plane(t.spec);
   t.pairs = has_wide_blocks(t.spec) && takes_pairs(t.spec, 2);
-  ATC_ASSIGN(TileProgram epilogue, conv_epilogue(t, operands));
-  const int e = bit_width(operands[0].dtype) / 8;
-  bool found = false;
-  for (Cut cut : {Cut::Nothing, Cut::Rows, Cut::Taps, Cut::RowsAndTaps, Cut::Patches})
-    if (!found) found = choose_tile(t, epilogue, e, cut, chip);
-  if (!found)
-    return Status::error("E10055",
-                         "The operation is not supported: no tile of the convolution fits the buffers of " +
-                             std::string(chip.name));
+  t.tap_span = t.spec.taps;
+  return t;
+}
+
+ConvTiling ConvTiling::with(const CubePlan& plan, int element_bytes) const {
+  ConvTiling t = *this;
+  t.tile = plan.tile;
+  t.k_chunk = plan.k_chunk;
+  t.ub_rows = plan.ub_rows;
+  t.a_buffers = plan.a_buffers;
+  t.b_buffers = plan.b_buffers;
+  t.l0c_buffers = plan.l0c_buffers;
+  t.rows_inner = plan.rows_inner;
+  t.patch_elements = largest_patch(t, element_bytes);
+  return t;
+}
+
+std::vector<CubePlan> conv_plans(const ConvTiling& tiling, const TileProgram& epilogue,
+                                 const std::vector<Operand>& operands, const soc::Chip& chip, bool prune) {
+  const CubeProblem problem = problem_of(tiling, epilogue, operands);
+  const int e = problem.element_bytes;
+  PlanList list;
+  list.prune = prune;
+  int last_m = 0;
+  std::int64_t patch = 0;
+  for_tiles(tiling, epilogue, e, false, chip, [&](const CubePlan& plan) {
+    if (plan.tile.m != last_m) patch = tiling.with(plan, e).patch_elements;
+    last_m = plan.tile.m;
+    TileOperands o;
+    o.a_unit_bytes = patch * e;
+    o.a_mean_bytes = std::min(patch, mean_patch(tiling.spec, plan.tile.m) * (fractal_row_bytes(e) / e)) * e;
+    o.b_unit_bytes = tiling.spec.taps * plan.tile.panels * 16 * fractal_row_bytes(e);
+    o.a_blocks = 1;
+    o.a_blocks_grow = true;
+    o.b_blocks = plan.tile.panels;
+    add_l1_plans(problem, plan, o, ceil_div(problem.rows, std::int64_t{plan.tile.m}),
+                 ceil_div(tiling.spec.n1, std::int64_t{plan.tile.panels}), chip, list);
+  });
+  return std::move(list.plans);
+}
+
+std::vector<std::int64_t> conv_params(ConvTiling t) {
+  ParamWriter w;
+  io_tiling(w, t);
+  return w.take();
+}
+
+Task pack_conv(const ConvTiling& tiling, std::vector<Operand> operands, const soc::Chip& chip) {
+  ConvTiling t = tiling;
   return pack_task(kName, std::move(operands), t.tiles(), chip.cube_blocks(),
                    [&](auto& ar) { io_tiling(ar, t); });
+}
+
+StatusOr<Task> make_conv_task(const ConvSpec& spec, std::vector<Operand> operands, const soc::Chip& chip) {
+  ConvTiling t = conv_tiling(spec);
+  ATC_ASSIGN(const TileProgram epilogue, conv_epilogue(t, operands));
+  const int e = bit_width(operands[0].dtype) / 8;
+  // Without a plan no cycles are estimated.
+  const CubePlan plan = remembered_plan(conv_params(t), operands, chip, [&] {
+    std::vector<CubePlan> plans = conv_plans(t, epilogue, operands, chip);
+    if (plans.empty()) return CubePlan{};
+    return best_plan(std::move(plans), kFinalists, [&](const CubePlan& p) {
+      const ConvTiling candidate = t.with(p, e);
+      const std::unique_ptr<PreparedKernel> kernel = conv_kernel(candidate, epilogue, operands[0].dtype);
+      return longest_block(*kernel, p, candidate.tiles(), operands, chip);
+    });
+  });
+  if (plan.cycles > 0) return pack_conv(t.with(plan, e), std::move(operands), chip);
+  // What must be cut further, cheapest first.
+  for (const Cut cut : {Cut::Rows, Cut::Taps, Cut::RowsAndTaps, Cut::Patches})
+    if (choose_cut_tile(t, epilogue, operands, cut, chip)) return pack_conv(t, std::move(operands), chip);
+  return Status::error("E10055",
+                       "The operation is not supported: no tile of the convolution fits the buffers of " +
+                           std::string(chip.name));
 }
 
 bool one_to_one(const ConvAddress& a, std::int64_t batch, std::int64_t panels,

@@ -3,7 +3,7 @@
 #include <span>
 
 #include "kernels/cube_conv.h"
-#include "kernels/cube_tiling.h"
+#include "kernels/cube_search.h"
 
 namespace atc::kernels {
 
@@ -22,10 +22,13 @@ struct ConvTiling {
   std::int64_t patch_elements = 0;  ///< of one C1 block's input rows, at most
   std::int64_t ub_rows = 1;         ///< pixels of the epilogue at once
   std::int64_t tap_span = 1;  ///< taps of the weights in L1 at once; below spec.taps only with one C1 block
-  bool whole_plane = true;    ///< epilogue addresses are linear over a whole plane, not only a row
-  bool pairs = false;         ///< the epilogue takes two panels at once: the blocks of its 8-bit operands
-  bool part_rows = false;     ///< a tile is part of one output row, and L1 has only the columns it needs
-  bool tap_patches = false;   ///< with part_rows: L1 has only what one part of the taps touches
+  int a_buffers = 2, b_buffers = 2;  ///< of input patches and of weights in L1
+  int l0c_buffers = 2;
+  bool rows_inner = false;   ///< consecutive tiles share their weights, else their input patch
+  bool whole_plane = true;   ///< epilogue addresses are linear over a whole plane, not only a row
+  bool pairs = false;        ///< the epilogue takes two panels at once: the blocks of its 8-bit operands
+  bool part_rows = false;    ///< a tile is part of one output row, and L1 has only the columns it needs
+  bool tap_patches = false;  ///< with part_rows: L1 has only what one part of the taps touches
 
   std::int64_t epilogue_lanes() const { return pairs ? 32 : 16; }
   aicore::AccLayout acc_layout() const {
@@ -41,6 +44,8 @@ struct ConvTiling {
   std::int64_t row_tiles(const ConvPhase& p) const { return ceil_div(p.count[2], std::int64_t{tile.m}); }
   std::int64_t tiles() const;
   ConvTile decode(std::int64_t number) const;
+  /// The tiling that one of conv_plans stands for; `element_bytes` of the operands.
+  ConvTiling with(const CubePlan& plan, int element_bytes) const;
 };
 
 /// How many of the taps, sorted by index, lie within `span` taps of the first.
@@ -48,5 +53,18 @@ std::size_t taps_within(std::span<const ConvTap> taps, std::int64_t span);
 /// Reads and checks a task's parameters.
 Status unpack_conv(const Task& task, ConvTiling& t);
 StatusOr<TileProgram> conv_epilogue(const ConvTiling& t, const std::vector<Operand>& operands);
+std::unique_ptr<PreparedKernel> conv_kernel(const ConvTiling& tiling, const TileProgram& epilogue,
+                                            DType dtype);
+
+/// Every way to cut the convolution that takes whole rows of pixels and all taps to L1, with its estimated
+/// cycles; empty when none fits the chip. `prune`: see PlanList.
+std::vector<CubePlan> conv_plans(const ConvTiling& tiling, const TileProgram& epilogue,
+                                 const std::vector<Operand>& operands, const soc::Chip& chip,
+                                 bool prune = true);
+/// A tiling without a tile for `spec`, to be completed by `with`.
+ConvTiling conv_tiling(const ConvSpec& spec);
+/// The parameters of a task.
+std::vector<std::int64_t> conv_params(ConvTiling tiling);
+Task pack_conv(const ConvTiling& tiling, std::vector<Operand> operands, const soc::Chip& chip);
 
 }  // namespace atc::kernels

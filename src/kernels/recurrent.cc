@@ -5,9 +5,11 @@
 #include <initializer_list>
 #include <optional>
 
+#include "aicore/core.h"
 #include "kernels/access.h"
 #include "kernels/kernel_list.h"
 #include "kernels/recurrent_block.h"
+#include "soc/chip.h"
 
 namespace atc::kernels {
 namespace {

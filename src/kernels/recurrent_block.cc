@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "aicore/core.h"
 #include "atc/base/math.h"
 
 namespace atc::kernels {

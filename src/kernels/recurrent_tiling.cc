@@ -5,6 +5,7 @@
 #include <set>
 
 #include "kernels/cube_tiling.h"
+#include "soc/chip.h"
 
 namespace atc::kernels {
 

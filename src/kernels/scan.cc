@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "aicore/core.h"
 #include "atc/base/math.h"
 #include "kernels/access.h"
 #include "kernels/kernel_list.h"
 #include "kernels/program_params.h"
 #include "kernels/task_packing.h"
+#include "soc/chip.h"
 
 namespace atc::kernels {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "aicore/core.h"
 #include "kernels/kernel_list.h"
 
 namespace atc::kernels {

@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "aicore/core.h"
 #include "kernels/vector_program.h"
 
 namespace atc::kernels {

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <map>
 
+#include "aicore/core.h"
 #include "atc/base/math.h"
 #include "kernels/access.h"
 #include "kernels/copy_tiling.h"
 #include "kernels/kernel_list.h"
 #include "kernels/program_params.h"
 #include "kernels/task_packing.h"
+#include "soc/chip.h"
 
 namespace atc::kernels {
 namespace {
@@ -45,6 +47,7 @@ void io_tiling(Archive& ar, T& t) {
     a.io(p.tile);
     a.io(p.src_strides);
     a.io(p.dst_strides);
+    a.io(p.pad);
   });
 }
 
@@ -59,7 +62,7 @@ class StridedCopy final : public PreparedKernel {
       if (part.src >= 0) load_bytes_ = std::max(load_bytes_, p.copy.load_bytes(n));
       store_bytes_ = std::max(store_bytes_, p.copy.store_bytes(n));
       // Parts of one shape between the same operands take equal cycles.
-      std::vector<std::int64_t> key = {part.src, part.dst};
+      std::vector<std::int64_t> key = {part.src, part.dst, part.pad};
       for (const Dims* list : {&part.dims, &part.tile, &part.src_strides, &part.dst_strides})
         key.insert(key.end(), list->begin(), list->end());
       p.shape_class =
@@ -157,7 +160,14 @@ Status check_part(const CopyPart& p, int element_bytes, const std::vector<Operan
     if (!product || *product > kMostElements) return bad_params(kName, "extent out of range");
     elements = *product;
   }
-  if (!within(operands[static_cast<std::size_t>(p.dst)], element_bytes, p.dst_offset, p.dims, p.dst_strides))
+  Dims stored = p.dims;
+  if (p.pad < 0 || p.pad > kMostCopyPad) return bad_params(kName, "padding out of range");
+  if (p.pad > 0) {
+    if (p.src < 0 || rank == 0 || p.dst_strides.back() != 1 || p.tile.back() != p.dims.back())
+      return bad_params(kName, "padding behind what is no whole run");
+    stored.back() += p.pad;
+  }
+  if (!within(operands[static_cast<std::size_t>(p.dst)], element_bytes, p.dst_offset, stored, p.dst_strides))
     return bad_params(kName, "a segment leaves its destination");
   if (p.src >= 0 &&
       !within(operands[static_cast<std::size_t>(p.src)], element_bytes, p.src_offset, p.dims, p.src_strides))
@@ -189,7 +199,7 @@ StatusOr<std::int64_t> check_tiling(const CopyTiling& t, const std::vector<Opera
 std::int64_t burst_waste(const CopyPart& part, int element_bytes) {
   std::int64_t run = element_bytes;
   for (std::size_t d = part.dims.size(); d-- > 0 && part.dst_strides[d] * element_bytes == run;)
-    run *= part.dims[d];
+    run *= part.dims[d] + (d + 1 == part.dims.size() ? part.pad : 0);
   return ceil_div(kBurstBytes, std::min(run, kBurstBytes));
 }
 
@@ -221,7 +231,12 @@ StatusOr<Task> make_strided_copy(const CopySpec& spec, std::vector<Operand> oper
                               s.dims, s.src_strides))
       return bad_params(kName, "a segment leaves its source");
     total += count;
-    t.parts.push_back(normalise(s));
+    CopyPart part = normalise(s);
+    if (!t.parts.empty() && (join_fill(t.parts.back(), part) || join_fill(part, t.parts.back()))) {
+      if (part.pad > 0) t.parts.back() = std::move(part);
+      continue;
+    }
+    t.parts.push_back(std::move(part));
     if (t.parts.back().dims.size() > TileCopy::kMaxRank)
       return bad_params(kName, "more than 12 axes remain after merging");
   }

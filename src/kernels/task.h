@@ -7,10 +7,16 @@
 #include <string_view>
 #include <vector>
 
-#include "aicore/core.h"
 #include "atc/base/dtype.h"
 #include "atc/base/status.h"
-#include "soc/chip.h"
+
+namespace atc::aicore {
+class Core;
+struct Gm;
+}  // namespace atc::aicore
+namespace atc::soc {
+struct Chip;
+}
 
 namespace atc::kernels {
 

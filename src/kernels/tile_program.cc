@@ -68,6 +68,7 @@ StatusOr<TileProgram> TileProgram::create(const VectorProgram& program, std::vec
   out.mode_ = mode;
   ATC_TRY(out.analyse());
   out.assign_slots();
+  out.find_fused();
   out.find_needed();
   return out;
 }
@@ -233,6 +234,33 @@ void TileProgram::assign_slots() {
   }
 }
 
+// AddRelu, SubRelu and, when the result is stored in fp16, AddReluCast and SubReluCast: an addition whose
+// result only the Relu behind it reads, and that one's only the Store.
+void TileProgram::find_fused() {
+  fused_.assign(program_.code.size(), 0);
+  std::vector<int> uses(registers_.size(), 0);
+  for (const VecInstr& instr : program_.code) {
+    const int regs[] = {instr.a, instr.b, instr.c};
+    for (int k = 0; k < aicore::register_operands(instr.op); ++k) ++uses[static_cast<std::size_t>(regs[k])];
+  }
+  const auto only = [&](int reg, const VecInstr& reader) {
+    return reader.a == reg && uses[static_cast<std::size_t>(reg)] == 1;
+  };
+  for (std::size_t i = 0; i + 1 < program_.code.size(); ++i) {
+    const VecInstr &add = program_.code[i], &relu = program_.code[i + 1];
+    if ((add.op != VecOp::Add && add.op != VecOp::Sub) || add.type != RegType::F32 ||
+        relu.op != VecOp::Relu || !only(add.dst, relu) ||
+        registers_[static_cast<std::size_t>(add.dst)].lanes != Lanes::Full)
+      continue;
+    fused_[i] = 2;
+    if (i + 2 == program_.code.size()) break;
+    const VecInstr& store = program_.code[i + 2];
+    if (store.op == VecOp::Store && only(relu.dst, store) && spread_slot_[i + 2] < 0 &&
+        dtypes_[static_cast<std::size_t>(store.dst)] == DType::F16)
+      fused_[i] = 3;
+  }
+}
+
 // What each pass over the chunks computes: pass L feeds the reductions of level L + 1, the last one the
 // stores. Registers that do not depend on the chunk are computed once, before the pass of their level.
 void TileProgram::find_needed() {
@@ -305,9 +333,15 @@ void TileProgram::run(Core& core, Buffers& buffers, std::span<const aicore::Gm> 
   const std::int64_t axis = mode_ == ReduceMode::Cols ? rows : cols;
   const std::int64_t limit = mode_ == ReduceMode::Cols ? buffers.max_rows_ : buffers.max_cols_;
   if (mode_ == ReduceMode::None || axis <= limit) {
+    std::size_t fused_end = 0;  // behind the instructions that are one
     for (std::size_t i = 0; i < program_.code.size(); ++i) {
       if (stored_by_[i] >= 0) alias_store(static_cast<std::size_t>(stored_by_[i]), core, set, whole);
-      execute(i, core, set, whole);
+      if (fused_[i] > 0) {
+        core.begin_fused();
+        fused_end = i + static_cast<std::size_t>(fused_[i]);
+      }
+      execute(i, core, set, whole);  // a Store ends the instruction before its move
+      if (i + 1 == fused_end && program_.code[i].op != VecOp::Store) core.end_fused("AddRelu");
     }
     return;
   }
@@ -446,6 +480,7 @@ void TileProgram::store(std::size_t index, Core& core, Buffers::Set& set, const 
     core.cast_out(*set.staging[k], dtypes_[k], *from, reg.type, w.rows * w.cols);
     from = set.staging[k];
   }
+  if (index >= 2 && fused_[index - 2] == 3) core.end_fused("AddReluCast");
   if (is_turned(k) && w.rows > 1) {
     Buffer& columns = *set.turned[k];
     core.copy_ub(columns, 0, *from, 0, static_cast<int>(e), w.present, w.rows, w.rows, 1, w.cols);

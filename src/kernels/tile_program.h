@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "aicore/core.h"
 #include "kernels/vector_program.h"
 
 namespace atc::kernels {
@@ -39,6 +40,7 @@ class TileProgram {
   bool reduces() const { return mode_ != ReduceMode::None; }
   ReduceMode mode() const { return mode_; }
   const VectorProgram& program() const { return program_; }
+  Lanes operand_lanes(std::size_t k) const { return operand_lanes_[k]; }
 
   /// The UB slots of one block.
   class Buffers {
@@ -81,6 +83,7 @@ class TileProgram {
   struct Chunk;
   Status analyse();
   void assign_slots();
+  void find_fused();
   void find_needed();
   void run_pass(aicore::Core& core, Buffers::Set& set, const Chunk& chunk, int level, bool once) const;
   void execute(std::size_t index, aicore::Core& core, Buffers::Set& set, const Chunk& chunk) const;
@@ -102,7 +105,8 @@ class TileProgram {
   int levels_ = 0;                         // depth of dependent reductions
   std::vector<std::vector<bool>> needed_;  // [level][instr]: run in the pass of that level
   std::vector<int> spread_slot_;           // [instr]: where a broadcast operand is spread, or -1
-  std::vector<int> stored_by_;             // [instr]: the Store that its result goes to directly, or -1
+  std::vector<int> fused_;  // [instr]: how many instructions from here on are one of the vector unit's, or 0
+  std::vector<int> stored_by_;  // [instr]: the Store that its result goes to directly, or -1
 };
 
 /// Lanes of an operand with these strides in tiles of a rows x cols space.

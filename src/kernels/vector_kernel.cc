@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "aicore/core.h"
 #include "atc/base/math.h"
 #include "kernels/in_place_rules.h"
 #include "kernels/kernel_list.h"
@@ -8,6 +9,7 @@
 #include "kernels/program_params.h"
 #include "kernels/task_packing.h"
 #include "kernels/tile_program.h"
+#include "soc/chip.h"
 
 namespace atc::kernels {
 namespace {

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 
+#include "aicore/core.h"
 #include "atc/base/check.h"
 #include "kernels/in_place_rules.h"
 #include "kernels/kernel_list.h"
 #include "kernels/program_params.h"
 #include "kernels/task_packing.h"
 #include "kernels/window_tiling.h"
+#include "soc/chip.h"
 
 namespace atc::kernels {
 namespace {

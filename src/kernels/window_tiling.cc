@@ -4,6 +4,7 @@
 
 #include "kernels/access.h"
 #include "kernels/kernel_list.h"
+#include "soc/chip.h"
 
 namespace atc::kernels {
 namespace {
@@ -285,8 +286,9 @@ namespace {
 std::int64_t estimate(const WindowTiling& t, const soc::Chip& chip) {
   constexpr std::int64_t kTileCycles = 300, kPartCycles = 100;
   const WindowSpec& s = t.spec;
-  const std::int64_t rows = t.planes * t.out[0] * t.out[1];
-  const std::int64_t vector = rows * (t.part_taps() + 4) * (8 + ceil_div(t.out[2] * 64, chip.vector_bytes));
+  const std::int64_t across = ceil_div(t.out[2] * 64, std::int64_t{chip.vector_bytes});
+  const std::int64_t plane = std::min(t.out[1] * (8 + across), across * (8 + t.out[1]));
+  const std::int64_t vector = t.planes * t.out[0] * plane * (t.part_taps() + 4);
   const std::int64_t load = t.patch_elements() * 4 / std::max(1, chip.ddr_read);
   return ceil_div(s.batch * t.plane_tiles() * t.axis_tiles(0) * t.axis_tiles(1) * t.axis_tiles(2),
                   std::max(1, chip.vector_blocks())) *

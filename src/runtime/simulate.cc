@@ -6,12 +6,50 @@
 #include <optional>
 
 #include "atc/base/check.h"
+#include "kernels/cube_search.h"
 #include "runtime/custom_simulator.h"
+#include "runtime/l2_contents.h"
 
 namespace atc::runtime {
 namespace {
 
 using BlockKey = std::vector<std::int64_t>;
+
+/// Parts of L2 in which the progress of a task is told apart.
+constexpr std::int64_t kL2Steps = 32;
+
+/// The address spaces of a plan, one behind the other.
+class AddressMap {
+ public:
+  explicit AddressMap(const plan::Plan& plan) {
+    input_ = plan.arena_bytes;
+    for (const plan::PlanTensor& t : plan.tensors) {
+      if (t.space == plan::Space::Input || t.space == plan::Space::Output)
+        largest_ = std::max(largest_, t.bytes + t.offset);
+      ports_ = std::max<std::int64_t>(ports_, t.index + 1);
+    }
+    weight_ = input_ + 2 * ports_ * largest_;
+  }
+  /// Where a tensor begins; Held tensors, which only regions use, have no place.
+  std::optional<std::int64_t> begin(const plan::PlanTensor& t) const {
+    switch (t.space) {
+      case plan::Space::Arena:
+        return t.offset;
+      case plan::Space::Weight:
+        return weight_ + t.offset;
+      case plan::Space::Input:
+        return input_ + t.index * largest_ + t.offset;
+      case plan::Space::Output:
+        return input_ + (ports_ + t.index) * largest_ + t.offset;
+      case plan::Space::Held:
+        break;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::int64_t input_ = 0, weight_ = 0, largest_ = 0, ports_ = 0;
+};
 
 /// Dry-runs tasks; remembers blocks by what determines their cycles.
 class Simulator {
@@ -20,10 +58,16 @@ class Simulator {
       : prepared_(prepared),
         load_libraries_(load_libraries),
         chip_(*prepared.chip),
-        core_(chip_, aicore::Values::None, true) {}
+        core_(chip_, aicore::Values::None, true),
+        addresses_(prepared.plan),
+        l2_(prepared.chip->l2) {
+    // The state that the run before has left.
+    for (const plan::PlanTask& task : prepared_.plan.tasks) touch(task);
+  }
 
   StatusOr<TaskSimulation> run(std::size_t index) {
     const plan::PlanTask& task = prepared_.plan.tasks[index];
+    const std::vector<L2Contents::Traffic> traffic = touch(task);
     if (task.engine == plan::Engine::Custom) {
       if (!load_libraries_) {
         TaskSimulation unknown;
@@ -39,34 +83,113 @@ class Simulator {
       unknown.engine = "region";
       return unknown;
     }
-    return task.engine == plan::Engine::AiCore ? ai_core(task.kernel, prepared_.tasks[index]) : ai_cpu(task);
+    return task.engine == plan::Engine::AiCore ? ai_core(task.kernel, prepared_.tasks[index], traffic)
+                                               : ai_cpu(task);
   }
 
  private:
-  TaskSimulation ai_core(const kernels::Task& task, const PreparedTask& prepared) {
+  /// A range of addresses that a task uses, and what L2 had of it.
+  struct Use {
+    std::int64_t begin = 0, bytes = 0;
+    bool write = false;
+    L2Contents::Traffic traffic;
+  };
+
+  /// Moves a task's tensors through L2: one entry an operand (of an AI CPU task a tensor). The task goes over
+  /// all of them side by side, from their beginnings to their ends, so what does not fit together pushes out
+  /// what has yet to be read.
+  std::vector<L2Contents::Traffic> touch(const plan::PlanTask& task) {
+    std::vector<Use> uses;
+    const auto add = [&](int index, std::int64_t offset, std::int64_t bytes, bool write) {
+      const plan::PlanTensor& tensor = prepared_.plan.tensors.at(static_cast<std::size_t>(index));
+      const std::optional<std::int64_t> begin = addresses_.begin(tensor);
+      uses.push_back({begin.value_or(0) + offset, begin ? bytes : 0, write, {}});
+    };
+    if (task.engine == plan::Engine::AiCore || task.engine == plan::Engine::Custom) {
+      for (const kernels::Operand& o : task.kernel.operands) add(o.tensor, o.offset, o.bytes, o.output);
+    } else {
+      for (const std::vector<int>* list : {&task.inputs, &task.outputs})
+        for (const int t : *list)
+          add(t, 0, prepared_.plan.tensors.at(static_cast<std::size_t>(t)).bytes, list == &task.outputs);
+    }
+    std::int64_t all = 0;
+    for (const Use& use : uses) all += use.bytes;
+    const std::int64_t steps = std::clamp<std::int64_t>(all / (chip_.l2 / kL2Steps), 1, kL2Steps);
+    for (std::int64_t s = 0; s < steps; ++s)
+      for (const bool write : {false, true})
+        for (Use& use : uses) {
+          if (use.write != write) continue;
+          const std::int64_t from = use.bytes * s / steps, to = use.bytes * (s + 1) / steps;
+          const L2Contents::Traffic t = l2_.touch(use.begin + from, to - from, write);
+          use.traffic.hits += t.hits;
+          use.traffic.written_back += t.written_back;
+        }
+    std::vector<L2Contents::Traffic> traffic;
+    for (const Use& use : uses) traffic.push_back(use.traffic);
+    return traffic;
+  }
+
+  TaskSimulation ai_core(const kernels::Task& task, const PreparedTask& prepared,
+                         const std::vector<L2Contents::Traffic>& traffic) {
     const bool cube = prepared.kernel_def->cube;
     TaskSimulation result;
     result.engine = cube ? "cube" : "vector";
     result.blocks = task.blocks();
     result.tiles = task.block_tiles.back() - task.block_tiles.front();
-    const int cores = std::max(1, cube ? chip_.cube_blocks() : chip_.vector_blocks());
+    const int cores =
+        std::min(std::max(1, cube ? chip_.cube_blocks() : chip_.vector_blocks()), std::max(1, task.blocks()));
 
-    const std::vector<aicore::Gm> operands = dry_operands(task);
+    std::vector<aicore::Gm> operands;
+    for (const kernels::Operand& operand : task.operands) operands.push_back({nullptr, operand.bytes});
+    set_ddr_shares(task, prepared, traffic, cores, operands);
     const BlockKey task_key = key_of(task, prepared, operands);
     // Blocks beyond the cores wait for the first core that is free, in order.
-    std::vector<aicore::Cycle> core_end(static_cast<std::size_t>(std::min(cores, std::max(1, task.blocks()))),
-                                        0);
+    std::vector<aicore::Cycle> core_end(static_cast<std::size_t>(cores), 0);
     for (int b = 0; b < task.blocks(); ++b) {
       const aicore::Stats& block =
-          block_stats(task, *prepared.kernel, operands, task_key, b, static_cast<int>(core_end.size()));
+          block_run(task, *prepared.kernel, operands, task_key, b, static_cast<int>(core_end.size())).stats;
       *std::min_element(core_end.begin(), core_end.end()) += block.cycles;
       add(result.stats, block);
     }
     result.stats.cycles = *std::max_element(core_end.begin(), core_end.end());
     const double mhz = cube ? chip_.cube_mhz : chip_.vector_mhz;
-    result.cycles = std::llround(kLaunchUs * mhz) + result.stats.cycles;
+    result.cycles = std::llround(launch_us(chip_, task.blocks()) * mhz) + result.stats.cycles;
     result.us = static_cast<double>(result.cycles) / mhz;
     return result;
+  }
+
+  /// What share of each operand's bytes passes between L2 and memory.
+  void set_ddr_shares(const kernels::Task& task, const PreparedTask& prepared,
+                      const std::vector<L2Contents::Traffic>& traffic, int cores,
+                      std::vector<aicore::Gm>& operands) {
+    constexpr std::int64_t kAll = 1000;
+    std::int64_t written_back = 0;
+    bool far = false;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      written_back += traffic[i].written_back;
+      const bool resident = task.operands[i].output || traffic[i].hits >= operands[i].bytes;
+      operands[i].ddr_permille = resident ? 0 : static_cast<int>(kAll);
+      far = far || !resident;
+    }
+    if (!far && written_back == 0) return;
+    std::vector<std::int64_t> moved(operands.size(), 0);
+    const BlockKey task_key = key_of(task, prepared, operands);
+    for (int b = 0; b < task.blocks(); ++b) {
+      const BlockRun& block = block_run(task, *prepared.kernel, operands, task_key, b, cores);
+      for (std::size_t i = 0; i < moved.size(); ++i) moved[i] += block.moved[i];
+    }
+    std::int64_t written = 0;
+    for (std::size_t i = 0; i < operands.size(); ++i)
+      if (task.operands[i].output) written += moved[i];
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      if (task.operands[i].output) {
+        operands[i].ddr_permille =
+            written == 0 ? 0 : static_cast<int>(std::min(kAll, kAll * written_back / written));
+      } else if (operands[i].ddr_permille != 0) {
+        operands[i].ddr_permille = kernels::ddr_permille(
+            operands[i].bytes, operands[i].bytes - traffic[i].hits, moved[i], cores, chip_.l2);
+      }
+    }
   }
 
   TaskSimulation ai_cpu(const plan::PlanTask& task) {
@@ -86,16 +209,6 @@ class Simulator {
     return result;
   }
 
-  std::vector<aicore::Gm> dry_operands(const kernels::Task& task) const {
-    const bool arena_in_l2 = prepared_.plan.arena_bytes <= chip_.l2;
-    std::vector<aicore::Gm> operands;
-    for (const kernels::Operand& operand : task.operands) {
-      const plan::PlanTensor& tensor = prepared_.plan.tensors.at(static_cast<std::size_t>(operand.tensor));
-      operands.push_back({nullptr, operand.bytes, arena_in_l2 && tensor.space == plan::Space::Arena});
-    }
-    return operands;
-  }
-
   /// All that two tasks must share for equal tile keys to mean equal cycles.
   static BlockKey key_of(const kernels::Task& task, const PreparedTask& prepared,
                          const std::vector<aicore::Gm>& operands) {
@@ -104,13 +217,18 @@ class Simulator {
     key.insert(key.end(), task.params.begin(), task.params.end());
     for (std::size_t i = 0; i < operands.size(); ++i)
       key.insert(key.end(), {operands[i].bytes, static_cast<std::int64_t>(task.operands[i].dtype),
-                             operands[i].in_l2 ? 1 : 0});
+                             operands[i].ddr_permille});
     return key;
   }
 
-  const aicore::Stats& block_stats(const kernels::Task& task, const kernels::PreparedKernel& kernel,
-                                   const std::vector<aicore::Gm>& operands, const BlockKey& task_key,
-                                   int block, int active_cores) {
+  struct BlockRun {
+    aicore::Stats stats;
+    std::vector<std::int64_t> moved;  // bytes, one an operand
+  };
+
+  const BlockRun& block_run(const kernels::Task& task, const kernels::PreparedKernel& kernel,
+                            std::vector<aicore::Gm> operands, const BlockKey& task_key, int block,
+                            int active_cores) {
     const std::int64_t first = task.block_tiles[static_cast<std::size_t>(block)];
     const std::int64_t last = task.block_tiles[static_cast<std::size_t>(block) + 1];
     BlockKey key = task_key;
@@ -124,9 +242,12 @@ class Simulator {
     }
     const auto [entry, fresh] = blocks_.try_emplace(std::move(key));
     if (fresh) {
+      BlockRun& run = entry->second;
+      run.moved.assign(operands.size(), 0);
+      for (std::size_t i = 0; i < operands.size(); ++i) operands[i].moved = &run.moved[i];
       core_.start_block(active_cores);
       kernel.run(core_, operands, first, last);
-      entry->second = core_.stats();
+      run.stats = core_.stats();
     }
     return entry->second;
   }
@@ -142,11 +263,15 @@ class Simulator {
   const bool load_libraries_;
   const soc::Chip& chip_;
   aicore::Core core_;
-  std::map<BlockKey, aicore::Stats> blocks_;
+  AddressMap addresses_;
+  L2Contents l2_;
+  std::map<BlockKey, BlockRun> blocks_;
   std::optional<CustomSimulator> custom_;
 };
 
 }  // namespace
+
+double launch_us(const soc::Chip& chip, int blocks) { return chip.launch_us + chip.launch_block_us * blocks; }
 
 double ai_cpu_us(double elements, double bytes) {
   return kAiCpuLaunchUs + (elements * kAiCpuElementNs + bytes / kAiCpuBytesPerNs) / 1000;

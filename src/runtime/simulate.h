@@ -11,9 +11,8 @@
 
 namespace atc::runtime {
 
-/// Time from one task of a loaded graph to the next on the device, in microseconds, whatever the task
-/// does. A fit by eye to published single-batch rates of small networks, to be calibrated.
-inline constexpr double kLaunchUs = 2.0;
+/// Time from one task of a loaded graph to the next on the device, in microseconds, whatever the task does.
+double launch_us(const soc::Chip& chip, int blocks);
 
 /// The AI CPU's time for a task: a launch (a message to another processor), one pass of scalar work for
 /// each element read or written, and its memory traffic. Rough orders of magnitude of an embedded ARM
@@ -52,10 +51,10 @@ double ai_cpu_us(double elements, double bytes);
 /// Adds `times` runs of another part of the model: to the totals, not to the tasks.
 void add_runs(Simulation& sum, const Simulation& part, int times, const soc::Chip& chip);
 
-/// Dry run of every task on the AI Core model. A task takes its launch and its longest block; blocks whose
-/// tiles have equal keys are run once. Activations count as resident in L2 when the whole arena fits there;
-/// inputs, outputs and weights come from and go to DDR or HBM. Kernels of custom operators are run on seeded
-/// data. E19999 when a kernel breaks a rule, CustomRunner's errors for custom ones.
+/// Dry run of every task on the AI Core model (src/aicore/MODEL.md). A task takes its launch and its longest
+/// block; blocks whose tiles have equal keys are run once. The run is one of many: L2 begins with what the
+/// run before has left there. Kernels of custom operators are run on seeded data. E19999 when a kernel breaks
+/// a rule, CustomRunner's errors for custom ones.
 /// With `load_libraries` false, what runs custom operators takes no time: tools that only look at a file must
 /// not load what is in it.
 StatusOr<Simulation> simulate(const PreparedPlan& prepared, bool load_libraries = true);

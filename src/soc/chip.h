@@ -22,7 +22,7 @@ struct Chip {
   std::int64_t ub = 0, l1 = 0, l0a = 0, l0b = 0, l0c = 0;  ///< capacities
   std::int64_t l2 = 0;
   std::int64_t global_memory = 0;
-  int gm_mbps = 0;                  ///< GM (HBM, DDR) of the chip, MB/s, shared by the cores at work
+  int gm_mbps = 0;                  ///< what GM (HBM, DDR) sustains, MB/s, shared by the cores at work
   int ddr_read = 0, ddr_write = 0;  ///< GM per core, at most
   int l2_read = 0, l2_write = 0;    ///< GM through L2 per core; cube_cores times these for the chip
   int l1_to_l0a = 0, l1_to_l0b = 0;
@@ -33,6 +33,9 @@ struct Chip {
   bool cube_f32 = false;     ///< the cube takes fp32 operands; else a named extension here
   bool bf16 = false;
   int ai_cpus = 4;
+  /// From one task of a loaded model to the next: launch_us + blocks * launch_block_us.
+  double launch_us = 0, launch_block_us = 0;
+  bool fixpipe = true;  ///< L0C leaves by a pipe of its own; false: through the vector unit
 
   /// Cores that run a task of vector work only / cube work.
   int vector_blocks() const { return split ? vector_cores : cube_cores; }

@@ -1,9 +1,13 @@
 // The chips as data. Numbers: the platform_config files of CANN and the Ascend C programming guide. Rates are
 // bytes per cycle and core as those files give them; where the programming guide gives another figure for the
 // split-core parts (L1 to L0A and L0B), the guide's is taken. No file has the bandwidth of a whole chip: the
-// split-core parts have the guide's, 310P its board's data sheet, the others what all cores' ports move.
-// Where no file names the memory size (Ascend310, 310B4, 910) it is that of the usual board. The 950
-// generation has another vector unit and is left out.
+// split-core parts have the guide's, 310P what DRAM sustains of its board's data sheet, the others what all
+// cores' ports move. The files give a core of 310P 17 bytes a cycle of it, 144 GB/s for all; networks that do
+// little but read weights are published at more than that, so a core's port is its part of the data sheet.
+// Launch: the guide has 20 to 21 us for an empty kernel on all 40 cores of a split-core part, growing with
+// the cores; for the others two figures that published single-sample rates of small networks allow. Where no
+// file names the memory size (Ascend310, 310B4, 910) it is that of the usual board. The 950 generation has
+// another vector unit and is left out.
 #include <algorithm>
 #include <string>
 
@@ -16,6 +20,10 @@ namespace {
 constexpr std::int64_t kKiB = 1024;
 constexpr std::int64_t kMiB = 1024 * kKiB;
 constexpr std::int64_t kGiB = 1024 * kMiB;
+
+/// Per cent of its peak that DRAM sustains: refresh, row changes and turns between reads and writes take the
+/// rest.
+constexpr int kDramSustained = 85;
 
 /// First generation training parts: one fused core with cube and vector unit.
 constexpr Chip fused_910(std::string_view name, int cores, int mhz) {
@@ -42,7 +50,10 @@ constexpr Chip fused_910(std::string_view name, int cores, int mhz) {
           .l0c_out = 256,
           .ub_write_l2 = 64,
           .ub_write_ddr = 64,
-          .ai_cpus = 4};
+          .ai_cpus = 4,
+          .launch_us = 1.4,
+          .launch_block_us = 0.15,
+          .fixpipe = false};
 }
 
 /// Inference cards: fused cores beside vector cores of their own.
@@ -60,17 +71,20 @@ constexpr Chip fused_310p(std::string_view name, int cores, int vector_cores, in
           .l0c = 256 * kKiB,
           .l2 = 16 * kMiB,
           .global_memory = 24'000'000'000,
-          .gm_mbps = 204'800,
-          .ddr_read = 17,
-          .ddr_write = 17,
+          .gm_mbps = kDramSustained * 204'800 / 100,
+          .ddr_read = 24,
+          .ddr_write = 24,
           .l2_read = 114,
           .l2_write = 114,
           .l1_to_l0a = 512,
           .l1_to_l0b = 256,
           .l0c_out = 512,
           .ub_write_l2 = 114,
-          .ub_write_ddr = 17,
-          .ai_cpus = ai_cpus};
+          .ub_write_ddr = 24,
+          .ai_cpus = ai_cpus,
+          .launch_us = 1.4,
+          .launch_block_us = 0.15,
+          .fixpipe = false};
 }
 
 /// Edge parts with one core.
@@ -99,7 +113,9 @@ constexpr Chip fused_310b(std::string_view name, int mhz, int ddr, int ub_write_
           .ub_write_l2 = 128,
           .ub_write_ddr = ub_write_ddr,
           .cube_f32 = true,
-          .ai_cpus = 4};
+          .ai_cpus = 4,
+          .launch_us = 1.4,
+          .launch_block_us = 0.15};
 }
 
 /// 910B and A3: cube cores and twice as many vector cores.
@@ -130,7 +146,9 @@ constexpr Chip split_cores(std::string_view name, int cubes, int mhz, std::int64
           .ub_write_ddr = 64,
           .cube_f32 = true,
           .bf16 = true,
-          .ai_cpus = ai_cpus};
+          .ai_cpus = ai_cpus,
+          .launch_us = 4.5,
+          .launch_block_us = 0.4};
 }
 
 /// The first 310: two cores.
@@ -158,7 +176,10 @@ constexpr Chip first_310() {
           .l0c_out = 256,
           .ub_write_l2 = 64,
           .ub_write_ddr = 64,
-          .ai_cpus = 4};
+          .ai_cpus = 4,
+          .launch_us = 1.4,
+          .launch_block_us = 0.15,
+          .fixpipe = false};
 }
 
 /// Names in the order of their bytes.
