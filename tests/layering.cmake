@@ -1,11 +1,11 @@
 # cmake -DROOT=<source dir> -P tests/layering.cmake: fails when a file includes a higher layer.
 # Layers from low to high: name, then the include prefixes that belong to it.
 set(layers
-    "base|atc/base/" "ir|atc/ir/" "soc|soc/" "aicore|aicore/;atc/core_api.h" "ascendc|ascendc/" "kernels|kernels/" "custom_op|atc/custom_op.h" "host_launch|atc/host_launch.h" "custom|custom/" "ops|ops/"
+    "base|atc/base/" "ir|atc/ir/" "soc|soc/" "aicore|aicore/;atc/core_api.h" "profile|profile/" "ascendc|ascendc/" "kernels|kernels/" "custom_op|atc/custom_op.h" "host_launch|atc/host_launch.h" "custom|custom/" "ops|ops/"
     "frontend|frontend/" "passes|passes/" "plan|plan/" "om|om/" "runtime|runtime/;atc/acl/;acl/" "report|report/"
     "driver|driver/")
 set(folders
-    "base|include/atc/base;src/base" "ir|include/atc/ir;src/ir" "soc|src/soc" "aicore|src/aicore" "ascendc|include/ascendc;src/ascendc"
+    "base|include/atc/base;src/base" "ir|include/atc/ir;src/ir" "soc|src/soc" "aicore|src/aicore" "profile|src/profile" "ascendc|include/ascendc;src/ascendc"
     "kernels|src/kernels" "custom|src/custom" "ops|ops" "frontend|src/frontend" "passes|passes" "plan|src/plan" "om|src/om"
     "runtime|src/runtime;include/acl" "report|src/report" "driver|src/driver")
 

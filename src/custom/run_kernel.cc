@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 
 #include "ascendc/launch.h"
 #include "custom/chip_info.h"
@@ -28,23 +29,26 @@ ascendc::Launch make_launch(const Launch& launch, std::string& tiling, const soc
   out.block_dim = static_cast<int>(launch.tiling.block_dim);
   out.tiling_key = launch.tiling.tiling_key;
   // Vector cores are what tiling says by default: then the kernel's own declaration counts.
-  if (launch.tiling.kernel_type != ATC_KERNEL_AIV_ONLY) out.type = static_cast<int>(launch.tiling.kernel_type);
+  if (launch.tiling.kernel_type != ATC_KERNEL_AIV_ONLY)
+    out.type = static_cast<int>(launch.tiling.kernel_type);
   for (const LaunchArg& arg : launch.args) {
     auto* data = reinterpret_cast<std::byte*>(arg.address);
     out.args.push_back(data);
     if (data == nullptr) continue;
     const bool scratch = &arg == &launch.args.back();
     out.memory.push_back(
-        {data, arg.bytes, scratch ? "the workspace" : (arg.output ? "output '" : "input '") + arg.name + "'"});
+        {data, arg.bytes,
+         scratch ? "the workspace" : (arg.output ? "output '" : "input '") + arg.name + "'"});
     if (!scratch || arg.bytes < static_cast<std::int64_t>(system_workspace(chip))) continue;
     out.system_workspace = data;
     out.system_workspace_bytes = static_cast<std::int64_t>(system_workspace(chip));
   }
   out.args.push_back(tiling.data());
-  out.memory.push_back(
-      {reinterpret_cast<std::byte*>(tiling.data()), static_cast<std::int64_t>(tiling.size()), "the tiling data"});
+  out.memory.push_back({reinterpret_cast<std::byte*>(tiling.data()), static_cast<std::int64_t>(tiling.size()),
+                        "the tiling data"});
   out.checks = launch.checks;
   out.timing = launch.timing;
+  out.trace = launch.trace;
   return out;
 }
 
@@ -59,6 +63,21 @@ Status fault_of(const ascendc::Outcome& outcome) {
   return status;
 }
 
+void add_cores(const ascendc::Outcome& outcome, LaunchStats& stats) {
+  std::map<std::string_view, std::uint32_t> names;
+  for (const ascendc::CoreRun& run : outcome.cores) {
+    LaunchCore& core = stats.cores.emplace_back();
+    core.name = run.name;
+    core.begin = run.begin;
+    core.cycles = run.stats.cycles;
+    for (const aicore::TraceEvent& e : run.trace) {
+      const auto [entry, fresh] = names.try_emplace(e.name, static_cast<std::uint32_t>(names.size()));
+      if (fresh) stats.event_names.emplace_back(e.name);
+      core.events.push_back({static_cast<std::uint8_t>(e.pipe), entry->second, e.start, e.end, e.bytes});
+    }
+  }
+}
+
 }  // namespace
 
 StatusOr<LaunchStats> run_kernel(AtcKernel kernel, const Launch& launch, ThreadPool& pool) {
@@ -68,13 +87,15 @@ StatusOr<LaunchStats> run_kernel(AtcKernel kernel, const Launch& launch, ThreadP
   const ascendc::Outcome outcome = ascendc::run(*chip, make_launch(launch, tiling, *chip), pool);
   std::fputs(outcome.printed.c_str(), stdout);
   if (!outcome.ok()) return fault_of(outcome);
-  for (const ascendc::Diagnostic& d : outcome.diagnostics) std::fprintf(stderr, "%s\n", ascendc::to_string(d).c_str());
+  for (const ascendc::Diagnostic& d : outcome.diagnostics)
+    std::fprintf(stderr, "%s\n", ascendc::to_string(d).c_str());
   LaunchStats stats;
   stats.cycles = outcome.stats.cycles;
   stats.gm_read = outcome.stats.gm_read;
   stats.gm_written = outcome.stats.gm_written;
   stats.instructions = outcome.stats.instructions;
   stats.busy.assign(outcome.stats.busy.begin(), outcome.stats.busy.end());
+  if (launch.trace) add_cores(outcome, stats);
   return stats;
 }
 

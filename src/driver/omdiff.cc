@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 
 #include "atc/base/file.h"
 #include "driver/tool_command.h"
@@ -19,8 +20,10 @@ struct Options {
   std::vector<std::string> required;
 };
 
-/// An .om by its first bytes, else a report.
-StatusOr<report::Snapshot> load(const std::string& path) {
+/// The folder of a profile, an .om by its first bytes, else a report.
+StatusOr<report::Snapshot> load(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return load(path / "profile.json");
   ATC_ASSIGN(Bytes file, map_file(path));
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
   if (!text.starts_with("IMOD")) return report::read_report(text);
@@ -29,8 +32,9 @@ StatusOr<report::Snapshot> load(const std::string& path) {
   report::Snapshot snapshot = report::snapshot_of(loaded.plan);
   snapshot.file_bytes = file_bytes;
   ATC_ASSIGN(const auto prepared, runtime::prepare(std::move(loaded.plan)));
-  ATC_ASSIGN(const runtime::Simulation simulation, runtime::simulate(*prepared, false));
+  ATC_ASSIGN(const runtime::Simulation simulation, runtime::simulate(*prepared, {.load_libraries = false}));
   snapshot.us = simulation.us;
+  for (std::size_t t = 0; t < simulation.tasks.size(); ++t) (*snapshot.tasks)[t].us = simulation.tasks[t].us;
   return snapshot;
 }
 
@@ -104,7 +108,9 @@ StatusOr<int> run(const Options& o) {
 
 void declare(CLI::App& app, Options& o) {
   app.add_option("before", o.before,
-                 "An .om, a compilation report (JSON), a fusion_result.json or the output of omrun --json")
+                 "An .om, a compilation report (JSON), a fusion_result.json, the folder of omrun --profile "
+                 "or the output "
+                 "of omrun --json")
       ->required();
   app.add_option("after", o.after, "The same of the newer version")->required();
   app.add_option("--format", o.format, "text, md (for a merge request) or json")

@@ -12,6 +12,7 @@
 #include "driver/run_report.h"
 #include "driver/tool_command.h"
 #include "om/reader.h"
+#include "report/profile_report.h"
 #include "runtime/random_input.h"
 #include "runtime/session.h"
 
@@ -145,7 +146,6 @@ std::int64_t batch_of(const std::vector<runtime::TensorSpec>& inputs) {
 
 StatusOr<RunReport> run(const Options& options) {
   if (!options.dims.empty()) return not_in_this_version("--dims");
-  if (!options.profile.empty()) return not_in_this_version("--profile");
   if (!runtime::tensor_format_from_name(options.outfmt))
     return Status::error(
         "E10001", "value '" + options.outfmt + "' of --outfmt is invalid: it takes BIN, NPY, TXT or PB");
@@ -171,7 +171,12 @@ StatusOr<RunReport> run(const Options& options) {
   report.batch = batch_of(specs);
 
   if (!options.dry_run) ATC_TRY(execute(options, prepared, loaded.weights, start, report));
-  ATC_ASSIGN(runtime::Simulation plan, runtime::simulate(*prepared));
+  ATC_ASSIGN(runtime::Simulation plan, runtime::simulate(*prepared, {.profile = !options.profile.empty()}));
+  if (!options.profile.empty()) {
+    const report::ProfileReport profile{*prepared, plan};
+    ATC_TRY(report::write_profile(profile, options.profile));
+    report.profile = report::profile_table(profile);
+  }
   runtime::add_runs(report.simulation, plan, 1, *prepared->chip);
   for (std::size_t t = 0; t < plan.tasks.size(); ++t)
     if (plan.tasks[t].from_data)
@@ -203,7 +208,10 @@ void declare(CLI::App& app, Options& o) {
   app.add_flag("--json", o.json, "Print one JSON object");
   app.add_flag("--dry-run", o.dry_run, "Simulated time only; no values are computed");
   app.add_option("--dims", o.dims, "Shapes for dynamic models; not supported in this version");
-  app.add_option("--profile", o.profile, "Folder for a profile; not supported in this version");
+  app.add_option("--profile", o.profile,
+                 "Folder for a profile of the simulated run: msprof's tables (op_summary.csv, ...), "
+                 "PipeUtilization.csv, "
+                 "trace.json for trace viewers, profile.json with what bounds each task");
 }
 
 }  // namespace

@@ -99,24 +99,23 @@ std::string to_json(const RunReport& r) {
     const Wall w = wall_of(r.wall_ms);
     wall = {{"min", w.min}, {"median", w.median}, {"max", w.max}};
   }
-  json all = {
-      {"model", r.model},
-      {"soc_version", r.soc_version},
-      {"threads", r.threads},
-      {"seed", r.seed},
-      {"loops", r.wall_ms.size()},
-      {"inputs", inputs},
-      {"outputs", outputs},
-      {"load_ms", r.load_ms},
-      {"wall_ms", wall},
-      {"peak_rss_mb", r.peak_rss_mb},
-      {"simulated",
-       {{"cycles", r.simulation.cycles},
-        {"us", r.simulation.us},
-        {"samples_per_s", samples_per_s(r)},
-        {"by_engine", engines},
-        {"tasks", tasks}}},
-      {"tasks", {{"ai_core", r.ai_core_tasks}, {"ai_cpu", r.ai_cpu_tasks}, {"regions", r.regions}}}};
+  json all = {{"model", r.model},
+              {"soc_version", r.soc_version},
+              {"threads", r.threads},
+              {"seed", r.seed},
+              {"loops", r.wall_ms.size()},
+              {"inputs", inputs},
+              {"outputs", outputs},
+              {"load_ms", r.load_ms},
+              {"wall_ms", wall},
+              {"peak_rss_mb", r.peak_rss_mb},
+              {"simulated",
+               {{"cycles", r.simulation.cycles},
+                {"us", r.simulation.us},
+                {"samples_per_s", samples_per_s(r)},
+                {"by_engine", engines},
+                {"tasks", tasks}}},
+              {"tasks", {{"ai_core", r.ai_core_tasks}, {"ai_cpu", r.ai_cpu_tasks}, {"regions", r.regions}}}};
   for (const RunReport::Custom& c : r.custom)
     all["custom"].push_back({{"task", c.task},
                              {"op", c.op},
@@ -153,6 +152,7 @@ std::string to_table(const RunReport& r) {
   if (!r.custom.empty())
     out += format("%-11s%zu tasks of custom operators, timed by runs on seeded data\n", "", r.custom.size());
   out += format("%-11s%.0f MiB peak\n", "memory", r.peak_rss_mb);
+  if (!r.profile.empty()) out += r.profile;
   return out;
 }
 

@@ -45,6 +45,7 @@ struct RunReport {
     double us = 0;
   };
   std::vector<Custom> custom;
+  std::string profile;  ///< what bounds the tasks and which are longest, for the table; empty without --profile
 };
 
 std::optional<PortReport::Range> range_of(const Tensor& tensor);

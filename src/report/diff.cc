@@ -1,6 +1,7 @@
 #include "report/diff.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <limits>
 #include <set>
@@ -38,6 +39,24 @@ std::vector<Task> without(const std::vector<Task>& these, const std::vector<Task
     else
       out.push_back(t);
   }
+  return out;
+}
+
+/// Tasks that both sides have, with another time or limit.
+std::vector<Retimed> retime(const std::vector<Task>& before, const std::vector<Task>& after) {
+  std::map<Key, std::vector<const Task*>> left;
+  for (auto t = before.rbegin(); t != before.rend(); ++t) left[key_of(*t)].push_back(&*t);
+  std::vector<Retimed> out;
+  for (const Task& t : after) {
+    const auto found = left.find(key_of(t));
+    if (found == left.end() || found->second.empty()) continue;
+    const Task& was = *found->second.back();
+    found->second.pop_back();
+    if (was.us && t.us && (was.us != t.us || was.bound_by != t.bound_by)) out.push_back({was, t});
+  }
+  const auto change = [](const Retimed& r) { return std::abs(*r.after.us - *r.before.us); };
+  std::stable_sort(out.begin(), out.end(),
+                   [&](const Retimed& a, const Retimed& b) { return change(a) > change(b); });
   return out;
 }
 
@@ -107,7 +126,7 @@ double Figure::increase_percent() const {
 bool Diff::empty() const {
   return !tasks.changed() && !us.changed() && !arena_bytes.changed() && !weight_bytes.changed() &&
          !file_bytes.changed() && !saved_bytes.changed() && fusions.empty() && regrouped.empty() &&
-         near_misses.empty() && precision.empty();
+         near_misses.empty() && precision.empty() && retimed.empty();
 }
 
 Diff compare(const Snapshot& before, const Snapshot& after) {
@@ -133,8 +152,10 @@ Diff compare(const Snapshot& before, const Snapshot& after) {
       if (f.changed()) d.fusions[name] = f;
     }
   }
-  if (before.tasks && after.tasks)
+  if (before.tasks && after.tasks) {
+    d.retimed = retime(*before.tasks, *after.tasks);
     d.regrouped = regroup(without(*before.tasks, *after.tasks), without(*after.tasks, *before.tasks));
+  }
   return d;
 }
 

@@ -24,11 +24,17 @@ struct Regrouped {
   std::vector<Snapshot::Task> before, after;
 };
 
+/// A task that both sides have and that takes another time now, or is bound by something else.
+struct Retimed {
+  Snapshot::Task before, after;
+};
+
 /// What changed from one version of a compiled model to the next.
 struct Diff {
   Figure tasks, us, arena_bytes, weight_bytes, file_bytes, saved_bytes;
   std::map<std::string, Figure> fusions;  ///< those whose count differs
   std::vector<Regrouped> regrouped;       ///< in the order of the tasks after
+  std::vector<Retimed> retimed;           ///< the largest change of time first
   /// What one side alone remarks: fusions that failed on one condition, values with a precision of their own.
   struct Remarks {
     std::vector<Snapshot::Remark> gone, come;

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "atc/base/strings.h"
 #include "report/diff.h"
@@ -13,6 +14,7 @@ using nlohmann::json;
 using Task = Snapshot::Task;
 
 constexpr std::size_t kShownSources = 6;
+constexpr std::size_t kShownTimes = 10;
 
 struct Row {
   const char* label;
@@ -49,7 +51,8 @@ std::string task_text(const Task& t) {
   for (std::string& s : shown) s = printable(s);
   if (shown.size() < t.sources.size()) shown.push_back("...");
   return t.op_type + (t.engine == "AiCore" ? "" : " on " + t.engine) + " [" + join(shown, ", ") + "]" +
-         (t.formed_by.empty() ? "" : " by " + join(t.formed_by, ", "));
+         (t.formed_by.empty() ? "" : " by " + join(t.formed_by, ", ")) +
+         (t.us ? ", " + text_of(*t.us) + " us" : "");
 }
 
 struct RemarkRow {
@@ -70,11 +73,31 @@ std::string tasks_text(const std::vector<Task>& tasks) {
   return parts.empty() ? "nothing" : join(parts, " + ");
 }
 
+std::string time_text(const Task& t) {
+  return text_of(*t.us) + " us" + (t.bound_by.empty() ? "" : " (" + t.bound_by + ")");
+}
+
+/// The tasks whose time changed most; the JSON form has all of them.
+std::span<const Retimed> shown_times(const Diff& d) {
+  return std::span(d.retimed).first(std::min(d.retimed.size(), kShownTimes));
+}
+
 json figure_json(const Figure& f) {
   json j = {{"before", f.before ? json(*f.before) : json()}, {"after", f.after ? json(*f.after) : json()}};
   if (f.both())
     j["increase_percent"] = std::isfinite(f.increase_percent()) ? json(f.increase_percent()) : json();
   return j;
+}
+
+json retimed_json(const std::vector<Retimed>& all) {
+  json out = json::array();
+  for (const Retimed& r : all)
+    out.push_back({{"name", r.after.name},
+                   {"op_type", r.after.op_type},
+                   {"sources", r.after.sources},
+                   {"us", figure_json({r.before.us, r.after.us})},
+                   {"bound_by", {{"before", r.before.bound_by}, {"after", r.after.bound_by}}}});
+  return out;
 }
 
 json tasks_json(const std::vector<Task>& tasks) {
@@ -116,6 +139,11 @@ std::string to_text(const Diff& d) {
     out += "fusion " + printable(name) + ": " + text_of(f.before) + " -> " + text_of(f.after) + "\n";
   for (const Regrouped& r : d.regrouped)
     out += "- " + tasks_text(r.before) + "\n+ " + tasks_text(r.after) + "\n";
+  for (const Retimed& r : shown_times(d))
+    out += "time of " + printable(r.after.name) + ": " + time_text(r.before) + " -> " + time_text(r.after) +
+           "\n";
+  if (d.retimed.size() > kShownTimes)
+    out += "and " + std::to_string(d.retimed.size() - kShownTimes) + " tasks whose time changed less\n";
   for (const RemarkRow& row : remark_rows(d)) {
     for (const auto& r : row.remarks->gone) out += std::string(row.label) + " - " + remark_text(r) + "\n";
     for (const auto& r : row.remarks->come) out += std::string(row.label) + " + " + remark_text(r) + "\n";
@@ -146,6 +174,12 @@ std::string to_markdown(const Diff& d) {
   if (!d.regrouped.empty()) out += "\n| tasks before | tasks after |\n| --- | --- |\n";
   for (const Regrouped& r : d.regrouped)
     out += "| " + in_cell(tasks_text(r.before)) + " | " + in_cell(tasks_text(r.after)) + " |\n";
+  if (!d.retimed.empty()) out += "\n| task | time before | time after |\n| --- | ---: | ---: |\n";
+  for (const Retimed& r : shown_times(d))
+    out += "| " + in_cell(printable(r.after.name)) + " | " + time_text(r.before) + " | " +
+           time_text(r.after) + " |\n";
+  if (d.retimed.size() > kShownTimes)
+    out += "| and " + std::to_string(d.retimed.size() - kShownTimes) + " more | | |\n";
   for (const RemarkRow& row : remark_rows(d)) {
     if (row.remarks->empty()) continue;
     out += "\n| " + std::string(row.label) + " | |\n| --- | --- |\n";
@@ -170,7 +204,8 @@ std::string to_json(const Diff& d) {
                     {"near_misses", remarks_json(d.near_misses)},
                     {"precision", remarks_json(d.precision)},
                     {"fusions", fusions},
-                    {"regrouped", regrouped}};
+                    {"regrouped", regrouped},
+                    {"retimed", retimed_json(d.retimed)}};
   return all.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 

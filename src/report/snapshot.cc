@@ -14,7 +14,8 @@ using nlohmann::json;
 
 Status neither(const std::string& why) {
   return Status::error(
-      "E10041", "it is no compilation report, no fusion_result.json and no result of omrun --json: " + why);
+      "E10041",
+      "it is no compilation report, no fusion_result.json, no profile and no result of omrun --json: " + why);
 }
 
 // Counts are numbers in the compilation report and decimal strings in fusion_result.json.
@@ -90,6 +91,25 @@ StatusOr<Snapshot> read_compile_report(const json& root) {
   return s;
 }
 
+/// The profile.json of `omrun --profile`.
+StatusOr<Snapshot> read_profile(const json& root) {
+  Snapshot s;
+  s.model = root.at("model").get<std::string>();
+  s.soc_version = root.at("soc_version").get<std::string>();
+  s.us = root.at("us").get<double>();
+  s.tasks.emplace();
+  for (const json& t : root.at("tasks")) {
+    s.tasks->push_back({t.at("name").get<std::string>(),
+                        t.at("op_type").get<std::string>(),
+                        t.at("engine").get<std::string>(),
+                        strings(t.at("sources")),
+                        {},
+                        t.at("us").get<double>(),
+                        t.value("bound_by", "")});
+  }
+  return s;
+}
+
 /// What `omrun --json` prints of a run.
 StatusOr<Snapshot> read_run(const json& root) {
   Snapshot s;
@@ -122,7 +142,7 @@ StatusOr<Snapshot> read_objects(std::string_view text) {
     if (first && root.contains("schema_version")) {
       if (has_more) return neither("something follows its object");
       if (root["schema_version"] != 1) return neither("its schema_version is not 1");
-      return read_compile_report(root);
+      return root.value("kind", "") == "profile" ? read_profile(root) : read_compile_report(root);
     }
     if (first && !has_more && root.contains("simulated")) return read_run(root);
     first = false;

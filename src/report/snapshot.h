@@ -20,6 +20,8 @@ struct Snapshot {
     std::string name, op_type, engine;
     std::vector<std::string> sources;    ///< ONNX nodes
     std::vector<std::string> formed_by;  ///< passes that made it of several nodes; of a report only
+    std::optional<double> us = {};       ///< modelled time; of an .om or a profile
+    std::string bound_by = {};           ///< what limits it; of a profile only
   };
   /// Something that a report says of some nodes: a fusion that failed, a value that stays wide.
   struct Remark {
@@ -41,8 +43,8 @@ struct Snapshot {
 Snapshot snapshot_of(const plan::Plan& plan);
 
 /// A compilation report (--report), a fusion_result.json of any version of ATC's (one object with a key for
-/// each graph, or one object a graph, one after the other), or what `omrun --json` prints. E10041 when the
-/// text is none of them.
+/// each graph, or one object a graph, one after the other), what `omrun --json` prints, or the profile.json
+/// of `omrun --profile`. E10041 when the text is none of them.
 StatusOr<Snapshot> read_report(std::string_view json);
 
 }  // namespace atc::report

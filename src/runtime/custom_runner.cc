@@ -102,7 +102,7 @@ Status CustomRunner::check_tasks() {
 }
 
 StatusOr<custom::LaunchStats> CustomRunner::run(std::size_t index, std::span<const aicore::Gm> operands,
-                                                bool timing) {
+                                                bool timing, bool trace) {
   ATC_TRY(host_->start());
   const plan::PlanTask& task = plan_.plan.tasks[index];
   custom::Launch launch;
@@ -113,6 +113,7 @@ StatusOr<custom::LaunchStats> CustomRunner::run(std::size_t index, std::span<con
   launch.tiling = task.custom.tiling;
   launch.soc_version = std::string(plan_.chip->name);
   launch.timing = timing;
+  launch.trace = trace;
   launch.checks = timing;
   for (std::size_t a = 0; a < task.custom.args.size(); ++a) {
     custom::LaunchArg& arg = launch.args.emplace_back();

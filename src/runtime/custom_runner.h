@@ -30,8 +30,9 @@ class CustomRunner {
 
   /// Runs one task over its operands. Those that are written must lie in the shared memory; the others there
   /// or in memory that was not changed since `create`. With `timing` the kernel is checked as well. E40021
-  /// for faults of the kernel.
-  StatusOr<custom::LaunchStats> run(std::size_t task, std::span<const aicore::Gm> operands, bool timing);
+  /// for faults of the kernel. `trace`: with every instruction.
+  StatusOr<custom::LaunchStats> run(std::size_t task, std::span<const aicore::Gm> operands, bool timing,
+                                    bool trace = false);
 
  private:
   CustomRunner(const PreparedPlan& plan, std::unique_ptr<custom::Host> host);

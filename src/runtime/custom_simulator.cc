@@ -40,6 +40,28 @@ std::string key_of(const plan::PlanTask& task) {
   return w.take();
 }
 
+/// The traced blocks, by the cores that ran them.
+std::vector<profile::CoreProfile> cores_of(custom::LaunchStats& stats) {
+  const auto names = std::make_shared<const std::vector<std::string>>(std::move(stats.event_names));
+  std::vector<profile::CoreProfile> cores;
+  std::map<std::string, std::size_t> known;
+  for (const custom::LaunchCore& run : stats.cores) {
+    const auto [entry, fresh] = known.try_emplace(run.name, cores.size());
+    if (fresh) cores.push_back({run.name, {}});
+    auto trace = std::make_shared<profile::BlockTrace>();
+    for (const custom::LaunchEvent& e : run.events) {
+      if (e.pipe >= aicore::kPipeCount || e.name >= names->size()) continue;
+      trace->events.push_back({static_cast<aicore::Pipe>(e.pipe), (*names)[e.name], e.start, e.end, e.bytes});
+    }
+    trace->cycles = run.cycles;
+    trace->use = profile::core_use(trace->events, run.cycles);
+    trace->names = names;
+    cores[entry->second].blocks.push_back({run.begin, std::move(trace)});
+  }
+  stats.cores.clear();
+  return cores;
+}
+
 }  // namespace
 
 Status CustomSimulator::start() {
@@ -66,7 +88,7 @@ StatusOr<custom::LaunchStats> CustomSimulator::launch(std::size_t index) {
     const Tensor values = random_tensor({"", o.dtype, {count}}, kSeed, i);
     std::memcpy(operands.back().data, values.data.data(), values.data.size());
   }
-  return runner_->run(index, operands, true);
+  return runner_->run(index, operands, true, profile_);
 }
 
 StatusOr<TaskSimulation> CustomSimulator::run(std::size_t index) {
@@ -74,12 +96,14 @@ StatusOr<TaskSimulation> CustomSimulator::run(std::size_t index) {
   ATC_TRY(start());
   const auto [entry, fresh] = known_.try_emplace(key_of(task));
   if (fresh) {
-    ATC_ASSIGN(entry->second, launch(index));
+    ATC_ASSIGN(entry->second.stats, launch(index));
+    entry->second.cores = cores_of(entry->second.stats);
   }
-  const custom::LaunchStats& stats = entry->second;
+  const custom::LaunchStats& stats = entry->second.stats;
   const bool cube = is_cube(task.custom.tiling.kernel_type);
   TaskSimulation out;
   out.from_data = true;
+  out.cores = entry->second.cores;
   out.engine = cube ? "cube" : "vector";
   out.blocks = task.kernel.blocks();
   out.tiles = out.blocks;

@@ -51,12 +51,20 @@ class AddressMap {
   std::int64_t input_ = 0, weight_ = 0, largest_ = 0, ports_ = 0;
 };
 
+/// As msopprof calls cores.
+std::string core_name(const soc::Chip& chip, bool cube, int index) {
+  if (!chip.split) return "core" + std::to_string(index);
+  if (cube) return "core" + std::to_string(index) + ".cubecore0";
+  const int per_core = std::max(1, chip.vector_cores / std::max(1, chip.cube_cores));
+  return "core" + std::to_string(index / per_core) + ".veccore" + std::to_string(index % per_core);
+}
+
 /// Dry-runs tasks; remembers blocks by what determines their cycles.
 class Simulator {
  public:
-  Simulator(const PreparedPlan& prepared, bool load_libraries)
+  Simulator(const PreparedPlan& prepared, SimulateOptions options)
       : prepared_(prepared),
-        load_libraries_(load_libraries),
+        options_(options),
         chip_(*prepared.chip),
         core_(chip_, aicore::Values::None, true),
         addresses_(prepared.plan),
@@ -69,13 +77,13 @@ class Simulator {
     const plan::PlanTask& task = prepared_.plan.tasks[index];
     const std::vector<L2Contents::Traffic> traffic = touch(task);
     if (task.engine == plan::Engine::Custom) {
-      if (!load_libraries_) {
+      if (!options_.load_libraries) {
         TaskSimulation unknown;
         unknown.engine = "custom";
         unknown.blocks = task.kernel.blocks();
         return unknown;
       }
-      if (!custom_) custom_.emplace(prepared_);
+      if (!custom_) custom_.emplace(prepared_, options_.profile);
       return custom_->run(index);
     }
     if (task.engine == plan::Engine::Region) {
@@ -145,11 +153,18 @@ class Simulator {
     const BlockKey task_key = key_of(task, prepared, operands);
     // Blocks beyond the cores wait for the first core that is free, in order.
     std::vector<aicore::Cycle> core_end(static_cast<std::size_t>(cores), 0);
+    if (options_.profile)
+      for (int c = 0; c < std::min(cores, task.blocks()); ++c)
+        result.cores.push_back({core_name(chip_, cube, c), {}});
     for (int b = 0; b < task.blocks(); ++b) {
-      const aicore::Stats& block =
-          block_run(task, *prepared.kernel, operands, task_key, b, static_cast<int>(core_end.size())).stats;
-      *std::min_element(core_end.begin(), core_end.end()) += block.cycles;
-      add(result.stats, block);
+      const BlockRun& block =
+          block_run(task, *prepared.kernel, operands, task_key, b, static_cast<int>(core_end.size()));
+      const auto core = std::min_element(core_end.begin(), core_end.end());
+      if (options_.profile)
+        result.cores[static_cast<std::size_t>(core - core_end.begin())].blocks.push_back(
+            {*core, block.trace});
+      *core += block.stats.cycles;
+      add(result.stats, block.stats);
     }
     result.stats.cycles = *std::max_element(core_end.begin(), core_end.end());
     const double mhz = cube ? chip_.cube_mhz : chip_.vector_mhz;
@@ -224,6 +239,7 @@ class Simulator {
   struct BlockRun {
     aicore::Stats stats;
     std::vector<std::int64_t> moved;  // bytes, one an operand
+    std::shared_ptr<const profile::BlockTrace> trace;
   };
 
   const BlockRun& block_run(const kernels::Task& task, const kernels::PreparedKernel& kernel,
@@ -246,8 +262,16 @@ class Simulator {
       run.moved.assign(operands.size(), 0);
       for (std::size_t i = 0; i < operands.size(); ++i) operands[i].moved = &run.moved[i];
       core_.start_block(active_cores);
+      auto trace = std::make_shared<profile::BlockTrace>();
+      if (options_.profile) core_.set_trace(&trace->events);
       kernel.run(core_, operands, first, last);
+      core_.set_trace(nullptr);
       run.stats = core_.stats();
+      if (options_.profile) {
+        trace->cycles = run.stats.cycles;
+        trace->use = profile::core_use(trace->events, trace->cycles);
+        run.trace = std::move(trace);
+      }
     }
     return entry->second;
   }
@@ -260,7 +284,7 @@ class Simulator {
   }
 
   const PreparedPlan& prepared_;
-  const bool load_libraries_;
+  const SimulateOptions options_;
   const soc::Chip& chip_;
   aicore::Core core_;
   AddressMap addresses_;
@@ -289,10 +313,10 @@ void add_runs(Simulation& sum, const Simulation& part, int times, const soc::Chi
   sum.cycles = std::llround(sum.us * chip.cube_mhz);
 }
 
-StatusOr<Simulation> simulate(const PreparedPlan& prepared, bool load_libraries) {
+StatusOr<Simulation> simulate(const PreparedPlan& prepared, SimulateOptions options) {
   Simulation result;
   try {
-    Simulator simulator(prepared, load_libraries);
+    Simulator simulator(prepared, options);
     for (std::size_t t = 0; t < prepared.plan.tasks.size(); ++t) {
       StatusOr<TaskSimulation> simulated = simulator.run(t);
       if (!simulated.ok())

@@ -7,6 +7,7 @@
 
 #include "aicore/core.h"
 #include "atc/base/status.h"
+#include "profile/launch_profile.h"
 #include "runtime/prepared_plan.h"
 
 namespace atc::runtime {
@@ -30,6 +31,7 @@ struct TaskSimulation {
   std::int64_t tiles = 0;
   aicore::Stats stats;     ///< sums over the blocks; `cycles` is the longest block's
   bool from_data = false;  ///< a custom kernel, run on seeded data: its control may depend on values
+  std::vector<profile::CoreProfile> cores;  ///< with SimulateOptions::profile: what the AI Cores did
 };
 
 struct EngineTotal {
@@ -51,12 +53,17 @@ double ai_cpu_us(double elements, double bytes);
 /// Adds `times` runs of another part of the model: to the totals, not to the tasks.
 void add_runs(Simulation& sum, const Simulation& part, int times, const soc::Chip& chip);
 
+struct SimulateOptions {
+  /// False: what runs custom operators takes no time. Tools that only look at a file must not load what is in
+  /// it.
+  bool load_libraries = true;
+  bool profile = false;  ///< every instruction of every core
+};
+
 /// Dry run of every task on the AI Core model (src/aicore/MODEL.md). A task takes its launch and its longest
 /// block; blocks whose tiles have equal keys are run once. The run is one of many: L2 begins with what the
 /// run before has left there. Kernels of custom operators are run on seeded data. E19999 when a kernel breaks
 /// a rule, CustomRunner's errors for custom ones.
-/// With `load_libraries` false, what runs custom operators takes no time: tools that only look at a file must
-/// not load what is in it.
-StatusOr<Simulation> simulate(const PreparedPlan& prepared, bool load_libraries = true);
+StatusOr<Simulation> simulate(const PreparedPlan& prepared, SimulateOptions options = {});
 
 }  // namespace atc::runtime

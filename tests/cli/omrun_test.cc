@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "command.h"
 
 namespace atc::cli {
@@ -52,6 +54,61 @@ TEST(Omrun, DryRunGivesTimesWithoutValues) {
   EXPECT_NE(dry.out.find("\"ai_core\""), std::string::npos) << dry.out;
 }
 
+std::vector<std::string> lines_of(const std::filesystem::path& path) {
+  std::istringstream in(slurp(path));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+// What the files say is one run: the same tasks, times that follow each other, instructions that fill cycles.
+TEST(Omrun, ProfileFilesAgree) {
+  using nlohmann::json;
+  for (const char* soc : {"Ascend910B3", "Ascend310P3"}) {
+    Scratch s;
+    ASSERT_TRUE(compiles(s, soc));
+    const Outcome o = run(program("omrun") + " --model net.om --dry-run --json --profile p", s.path());
+    ASSERT_EQ(o.code, 0) << o.out;
+    const json run_report = json::parse(o.out), profile = json::parse(slurp(s / "p/profile.json"));
+    const json events = json::parse(slurp(s / "p/trace.json"))["traceEvents"];
+    const std::vector<std::string> summary = lines_of(s / "p/op_summary.csv"),
+                                   times = lines_of(s / "p/task_time.csv"),
+                                   pipes = lines_of(s / "p/PipeUtilization.csv");
+    EXPECT_DOUBLE_EQ(profile["us"], run_report["simulated"]["us"]);
+    const std::size_t tasks = profile["tasks"].size();
+    EXPECT_GT(tasks, 3U);
+    EXPECT_EQ(summary.size(), tasks + 1);
+    EXPECT_EQ(times.size(), tasks + 1);
+    const auto fields = [](const std::string& line) { return std::count(line.begin(), line.end(), ','); };
+    double us = 0, bounds = 0;
+    std::size_t cores = 0;
+    for (std::size_t t = 0; t < tasks; ++t) {
+      const json& task = profile["tasks"][t];
+      EXPECT_DOUBLE_EQ(task["start_us"], us);
+      us += task["us"].get<double>();
+      EXPECT_EQ(task["cycles"], run_report["simulated"]["tasks"][t]["cycles"]) << task["name"];
+      EXPECT_FALSE(task["bound_by"].get<std::string>().empty());
+      cores += task["blocks"].get<std::size_t>();
+      for (const auto& [pipe, use] : task["longest_core"]["pipes"].items()) {
+        EXPECT_EQ(use["busy"].get<int>() + use["wait"].get<int>(), task["cycles"]) << pipe;
+        EXPECT_LE(use["overlap"], use["busy"]) << pipe;
+      }
+    }
+    EXPECT_NEAR(us, profile["us"], 1e-6);
+    for (const auto& [bound, part] : profile["by_bound"].items()) bounds += part.get<double>();
+    EXPECT_NEAR(bounds, us, 1e-6);
+    EXPECT_EQ(pipes.size(), cores + 1) << "no task here has more blocks than the chip has cores";
+    for (const std::string& line : pipes) EXPECT_EQ(fields(line), fields(pipes[0])) << line;
+    double last = 0;
+    for (const json& e : events)
+      if (e["ph"] == "X") last = std::max(last, e["ts"].get<double>() + e["dur"].get<double>());
+    EXPECT_NEAR(last, us, 1e-3);
+    ASSERT_EQ(run(program("omrun") + " --model net.om --dry-run --profile q", s.path()).code, 0);
+    EXPECT_EQ(slurp(s / "p/profile.json"), slurp(s / "q/profile.json"));
+    EXPECT_EQ(run(program("omdiff") + " p q --max-latency-increase 0", s.path()).out, "no difference\n");
+  }
+}
+
 TEST(Omrun, BadInputIsOneDiagnostic) {
   Scratch s;
   ASSERT_TRUE(compiles(s, "Ascend910B3"));
@@ -60,7 +117,7 @@ TEST(Omrun, BadInputIsOneDiagnostic) {
   std::ofstream(s / "short.bin", std::ios::binary) << "1234";
   for (const char* arguments : {"--model none.om", "--model cut.om", "--model net.om --input short.bin",
                                 "--model net.om --input none.npy", "--model net.om --dims image:1,1,28,28",
-                                "--model net.om --profile p", "--model net.om --loop x"}) {
+                                "--model net.om --profile net.om", "--model net.om --loop x"}) {
     const Outcome o = run(program("omrun") + " " + arguments, s.path());
     EXPECT_EQ(o.code, 1) << arguments << o.out;
     EXPECT_NE(o.out.find("error"), std::string::npos) << arguments << o.out;

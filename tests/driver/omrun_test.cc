@@ -151,7 +151,6 @@ TEST_F(OmRun, ErrorsGoToStderrWithExitCodeOne) {
     EXPECT_THAT(err_, testing::StartsWith("omrun: error: "));
   };
   fails({"--dims", "a:1,2"}, "--dims is not supported in this version");
-  fails({"--profile", "p"}, "--profile is not supported in this version");
   fails({"--outfmt", "JPG"}, "BIN, NPY, TXT or PB");
   fails({"--input", a + "," + a + "," + a}, "more files than the model has inputs (2)");
   fails({"--input", "a=" + a + ",a=" + a}, "two files for input 'a'");

@@ -93,6 +93,31 @@ TEST(Diff, RemarksThatCameAndWent) {
   EXPECT_TRUE(compare(Snapshot(), after).near_misses.empty());
 }
 
+TEST(Diff, TimesOfTasksThatBothSidesHave) {
+  const auto timed = [](const std::string& op, const std::string& source, double us,
+                        const std::string& bound) {
+    Snapshot::Task t = task(op, {source});
+    t.us = us;
+    t.bound_by = bound;
+    return t;
+  };
+  const Snapshot before = snapshot({timed("Conv", "a", 10, "cube"), timed("Conv", "b", 5, "copy in"),
+                                    timed("Add", "c", 2, "launch"), timed("Mul", "d", 1, "launch")},
+                                   64);
+  const Snapshot after = snapshot({timed("Conv", "b", 8, "copy in"), timed("Conv", "a", 10, "waiting"),
+                                   timed("Add", "c", 2, "launch"), task("Mul", {"d"})},
+                                  64);
+  const Diff d = compare(before, after);
+  ASSERT_EQ(d.retimed.size(), 2u)
+      << "the same time and limit, or a time that one side does not tell, are no change";
+  EXPECT_EQ(d.retimed[0].after.sources, std::vector<std::string>{"b"});
+  EXPECT_EQ(d.retimed[1].before.bound_by, "cube");
+  EXPECT_THAT(to_text(d), HasSubstr("time of Conv_task: 5 us (copy in) -> 8 us (copy in)\n"));
+  EXPECT_THAT(to_markdown(d), HasSubstr("| Conv_task | 10 us (cube) | 10 us (waiting) |\n"));
+  EXPECT_THAT(to_json(d), HasSubstr("\"retimed\": [\n    {\n      \"bound_by\""));
+  EXPECT_TRUE(compare(before, before).empty());
+}
+
 TEST(Diff, FiguresOfTheNewerReport) {
   Snapshot before, after;
   before.file_bytes = 1000;
@@ -137,6 +162,21 @@ TEST(ReadReport, WhatTasksAreMadeByAndWhatFailed) {
   EXPECT_THAT(*s->precision, ElementsAre(Snapshot::Remark{"kept", "v", "w"}));
   EXPECT_EQ(s->file_bytes, 77);
   EXPECT_EQ(read_report(R"({"simulated": {"us": 12.5}})")->us, 12.5);
+}
+
+TEST(ReadReport, AProfile) {
+  const auto s =
+      read_report(R"({"schema_version": 1, "kind": "profile", "model": "m", "soc_version": "Ascend910B3",
+    "us": 12.5, "by_bound": {}, "tasks": [{"name": "n", "op_type": "Add", "engine": "AiCore", "core": "vector",
+    "sources": ["a", "b"], "us": 12.5, "start_us": 0, "blocks": 1, "bound_by": "launch"}]})");
+  ASSERT_TRUE(s.ok()) << s.status().to_string();
+  EXPECT_EQ(s->us, 12.5);
+  ASSERT_EQ(s->tasks->size(), 1u);
+  EXPECT_EQ(s->tasks->front().us, 12.5);
+  EXPECT_EQ(s->tasks->front().bound_by, "launch");
+  EXPECT_EQ(s->tasks->front().sources, (std::vector<std::string>{"a", "b"}));
+  EXPECT_FALSE(s->fusions.has_value());
+  EXPECT_FALSE(read_report(R"({"schema_version": 1, "kind": "profile"})").ok());
 }
 
 TEST(ReadReport, AnythingElseIsRefused) {
