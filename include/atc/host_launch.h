@@ -30,7 +30,9 @@ typedef struct AtcHostLaunch {
 } AtcHostLaunch;
 
 /* Runs the kernel on the chip that the environment variable ATC_SOC_VERSION names (Ascend910B3). What the
- * kernel prints goes to stdout, what it does wrong to stderr with its line. Returns the number of errors. */
+ * kernel prints goes to stdout, what it does wrong to stderr with its line. With the environment variable
+ * ATC_PROFILE=DIR, DIR has PipeUtilization.csv and trace.json of all launches so far, and stderr what bounds
+ * each. Returns the number of errors. */
 int atc_host_launch(const AtcHostLaunch* launch);
 /* Errors of all launches so far. */
 int atc_host_errors(void);

@@ -12,6 +12,7 @@
 #include "ascendc/launch.h"
 #include "atc/base/bytes.h"
 #include "custom/chip_info.h"
+#include "custom/kernel_profile.h"
 
 namespace {
 
@@ -43,6 +44,32 @@ const atc::soc::Chip* chip() {
   if (found.ok()) return *found;
   std::fprintf(stderr, "ATC_SOC_VERSION: %s\n", found.status().to_string().c_str());
   return nullptr;
+}
+
+/// Of all launches of the program; null without ATC_PROFILE.
+atc::custom::KernelProfile* kernel_profile(const atc::soc::Chip& on) {
+  const char* folder = std::getenv("ATC_PROFILE");
+  if (folder == nullptr || *folder == '\0') return nullptr;
+  static atc::custom::KernelProfile profile(on, folder);
+  return &profile;
+}
+
+/// The launch of `name<<<...>>>` reaches us as "(name)".
+std::string plain(std::string name) {
+  if (name.size() > 2 && name.front() == '(' && name.back() == ')') name = name.substr(1, name.size() - 2);
+  return name;
+}
+
+/// The number of errors.
+int add_to(atc::custom::KernelProfile& profile, const AtcHostLaunch& request,
+           const atc::ascendc::Outcome& outcome) {
+  const atc::Status status = profile.add(request.name == nullptr ? "kernel" : plain(request.name), outcome,
+                                         static_cast<int>(request.block_dim));
+  if (status.ok())
+    std::fputs(profile.verdict().c_str(), stderr);
+  else
+    std::fprintf(stderr, "ATC_PROFILE: %s\n", status.to_string().c_str());
+  return status.ok() ? 0 : 1;
 }
 
 }  // namespace
@@ -86,7 +113,8 @@ int atc_host_launch(const AtcHostLaunch* request) {
   launch.block_dim = static_cast<int>(request->block_dim);
   launch.tiling_key = request->tiling_key;
   if (request->kernel_type >= 0) launch.type = request->kernel_type;
-  launch.timing = false;
+  atc::custom::KernelProfile* profile = kernel_profile(*on);
+  launch.timing = launch.trace = profile != nullptr;
   launch.args.assign(request->args, request->args + request->arg_count);
   {
     const std::lock_guard lock(memory().mutex);
@@ -105,6 +133,7 @@ int atc_host_launch(const AtcHostLaunch* request) {
     std::fprintf(stderr, "%s\n", atc::ascendc::to_string(d).c_str());
     errors += d.error ? 1 : 0;
   }
+  if (profile != nullptr && errors == 0) errors += add_to(*profile, *request, outcome);
   g_errors += errors;
   return errors;
 }

@@ -7,6 +7,7 @@
 
 #include "atc/base/math.h"
 #include "atc/ir/text.h"
+#include "kernels/block_count.h"
 #include "kernels/strided_copy.h"
 #include "ops/body.h"
 #include "ops/in_place.h"
@@ -39,7 +40,7 @@ void unique_constant_names(ir::Graph& graph) {
 
 class Builder final : public ops::LowerContext {
  public:
-  Builder(ir::Graph& graph, const soc::Chip& chip) : graph_(graph), chip_(chip) {}
+  Builder(ir::Graph& graph, const soc::Chip& chip) : graph_(graph), chip_(chip), block_count_(chip) {}
 
   StatusOr<BuiltPlan> run(const MemoryOptions& memory) {
     Plan& plan = out_.plan;
@@ -118,6 +119,7 @@ class Builder final : public ops::LowerContext {
     t.op_type = label.empty() ? node_->op_type : std::move(label);
     t.sources = node_->sources;
     t.kernel = std::move(task);
+    block_count_.choose(t.kernel);
     out_.plan.tasks.push_back(std::move(t));
   }
 
@@ -457,6 +459,7 @@ class Builder final : public ops::LowerContext {
 
   ir::Graph& graph_;
   const soc::Chip& chip_;
+  kernels::BlockCount block_count_;
   const Node* node_ = nullptr;
   BuiltPlan out_;
   std::map<const Value*, int> tensor_of_;

@@ -2,6 +2,8 @@
 
 namespace atc::profile {
 
+double launch_us(const soc::Chip& chip, int blocks) { return chip.launch_us + chip.launch_block_us * blocks; }
+
 CoreUse use_of(const CoreProfile& core) {
   CoreUse use;
   for (const CoreProfile::Placed& block : core.blocks) use += block.trace->use;

@@ -6,6 +6,7 @@
 
 #include "profile/core_use.h"
 #include "profile/verdict.h"
+#include "soc/chip.h"
 
 namespace atc::profile {
 
@@ -36,6 +37,9 @@ struct LaunchProfile {
   int blocks = 0, chip_cores = 0;
   std::vector<CoreProfile> cores;
 };
+
+/// From the end of the task before to the beginning of the cores' work, in microseconds (MODEL.md).
+double launch_us(const soc::Chip& chip, int blocks);
 
 CoreUse use_of(const CoreProfile& core);
 LaunchUse use_of(const LaunchProfile& launch);

@@ -39,7 +39,7 @@ std::vector<LaunchProfile> launches_of(const ProfileReport& report) {
     launch.mhz = cube ? chip.cube_mhz : chip.vector_mhz;
     launch.chip_cores = cube ? chip.cube_blocks() : chip.vector_blocks();
     launch.cores = simulated.cores;
-    if (!launch.cores.empty()) launch.launch_us = runtime::launch_us(chip, simulated.blocks);
+    if (!launch.cores.empty()) launch.launch_us = profile::launch_us(chip, simulated.blocks);
     now += simulated.us;
   }
   return out;

@@ -114,7 +114,7 @@ StatusOr<TaskSimulation> CustomSimulator::run(std::size_t index) {
   out.stats.gm_written = stats.gm_written;
   out.stats.instructions = stats.instructions;
   const double mhz = cube ? prepared_.chip->cube_mhz : prepared_.chip->vector_mhz;
-  out.cycles = std::llround(launch_us(*prepared_.chip, out.blocks) * mhz) + stats.cycles;
+  out.cycles = std::llround(profile::launch_us(*prepared_.chip, out.blocks) * mhz) + stats.cycles;
   out.us = static_cast<double>(out.cycles) / mhz;
   return out;
 }

@@ -20,11 +20,13 @@ constexpr std::uintptr_t kAlignment = 64;
 constexpr double kSerialBelowNs = 4000;
 constexpr double kMacsPerNs = 32;
 constexpr double kBytesPerNs = 8;
+/// Stretches of tiles for each thread, so that all end at about the same time.
+constexpr std::int64_t kPartsOfAThread = 4;
 
 bool worth_parallel(const kernels::Task& task) {
   double bytes = 0;
   for (const kernels::Operand& operand : task.operands) bytes += static_cast<double>(operand.bytes);
-  return task.blocks() > 1 &&
+  return task.block_tiles.back() > 1 &&
          static_cast<double>(task.macs) / kMacsPerNs + bytes / kBytesPerNs > kSerialBelowNs;
 }
 
@@ -290,15 +292,24 @@ void Session::run_ai_core(std::size_t index) {
   const kernels::PreparedKernel& kernel = *prepared_->tasks[index].kernel;
   const std::vector<aicore::Gm>& operands = operands_[index];
   const int blocks = task.blocks();
-  const auto run_block = [&](std::size_t block, int worker) {
+  const auto run = [&](std::int64_t first, std::int64_t last, int worker) {
     aicore::Core& core = *workers_->cores[static_cast<std::size_t>(worker)];
     core.start_block(blocks);
-    kernel.run(core, operands, task.block_tiles[block], task.block_tiles[block + 1]);
+    kernel.run(core, operands, first, last);
   };
-  if (parallel_[index])
-    workers_->pool.parallel_for(static_cast<std::size_t>(blocks), run_block);
-  else
-    for (std::size_t block = 0; block < static_cast<std::size_t>(blocks); ++block) run_block(block, 0);
+  if (!parallel_[index]) {
+    for (std::size_t b = 0; b < static_cast<std::size_t>(blocks); ++b)
+      run(task.block_tiles[b], task.block_tiles[b + 1], 0);
+    return;
+  }
+  // Tiles stand alone: few blocks, which save launches on the device, must not leave threads idle here.
+  const std::int64_t tiles = task.block_tiles.back();
+  const std::int64_t parts =
+      std::min(tiles, std::max<std::int64_t>(blocks, kPartsOfAThread * std::int64_t{workers_->pool.size()}));
+  workers_->pool.parallel_for(static_cast<std::size_t>(parts), [&](std::size_t part, int worker) {
+    const auto p = static_cast<std::int64_t>(part);
+    run(tiles * p / parts, tiles * (p + 1) / parts, worker);
+  });
 }
 
 Status Session::run_ai_cpu(std::size_t index) {

@@ -168,7 +168,7 @@ class Simulator {
     }
     result.stats.cycles = *std::max_element(core_end.begin(), core_end.end());
     const double mhz = cube ? chip_.cube_mhz : chip_.vector_mhz;
-    result.cycles = std::llround(launch_us(chip_, task.blocks()) * mhz) + result.stats.cycles;
+    result.cycles = std::llround(profile::launch_us(chip_, task.blocks()) * mhz) + result.stats.cycles;
     result.us = static_cast<double>(result.cycles) / mhz;
     return result;
   }
@@ -294,8 +294,6 @@ class Simulator {
 };
 
 }  // namespace
-
-double launch_us(const soc::Chip& chip, int blocks) { return chip.launch_us + chip.launch_block_us * blocks; }
 
 double ai_cpu_us(double elements, double bytes) {
   return kAiCpuLaunchUs + (elements * kAiCpuElementNs + bytes / kAiCpuBytesPerNs) / 1000;

@@ -12,9 +12,6 @@
 
 namespace atc::runtime {
 
-/// Time from one task of a loaded graph to the next on the device, in microseconds, whatever the task does.
-double launch_us(const soc::Chip& chip, int blocks);
-
 /// The AI CPU's time for a task: a launch (a message to another processor), one pass of scalar work for
 /// each element read or written, and its memory traffic. Rough orders of magnitude of an embedded ARM
 /// core, not measurements.

@@ -154,6 +154,14 @@ int main() {
   const Outcome ran = run("./k", s.path());
   EXPECT_EQ(ran.code, 0);
   EXPECT_THAT(ran.out, HasSubstr("wrong 0 errors 0"));
+  const Outcome profiled = run("ATC_PROFILE=p ./k", s.path());
+  EXPECT_EQ(profiled.code, 0);
+  EXPECT_THAT(profiled.out, HasSubstr("twice: "));
+  EXPECT_THAT(profiled.out, HasSubstr("bound by launch"));
+  const std::string pipes = slurp(s / "p/PipeUtilization.csv");
+  EXPECT_EQ(std::count(pipes.begin(), pipes.end(), '\n'), 3) << "a line for each of two cores";
+  EXPECT_THAT(slurp(s / "p/trace.json"), HasSubstr("\"name\":\"Add\""));
+  EXPECT_NE(run("ATC_PROFILE=k ./k", s.path()).out.find("ATC_PROFILE: "), std::string::npos) << "a file, no folder";
 }
 
 }  // namespace
