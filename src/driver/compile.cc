@@ -25,6 +25,7 @@
 #include "report/compile_report.h"
 #include "report/fusion_result.h"
 #include "report/source_graph.h"
+#include "runtime/simulate.h"
 
 namespace atc::driver {
 namespace {
@@ -94,9 +95,12 @@ Status write_files(const CompileOptions& options, const plan::BuiltPlan& built,
   }
   if (!options.report.empty()) {
     ATC_TRY(create_folder_of(options.report));
-    ATC_TRY(report::write_compile_report(
-        {built.plan, context, trail.trace.formations(), trail.sources.value(), image, trail.custom},
-        options.report));
+    ATC_ASSIGN(const auto prepared, runtime::prepare(built.plan));
+    ATC_ASSIGN(const runtime::Simulation simulation,
+               runtime::simulate(*prepared, {.load_libraries = false, .profile = true}));
+    ATC_TRY(report::write_compile_report({built.plan, context, trail.trace.formations(),
+                                          trail.sources.value(), image, trail.custom, simulation},
+                                         options.report));
   }
   return om::write_om(options.om_output(), image);
 }

@@ -374,6 +374,15 @@ StatusOr<Task> make_attention_task(const AttentionSpec& spec, std::vector<Operan
   return task;
 }
 
+std::vector<TilingField> describe_attention(const Task& task) {
+  AttentionTiling t;
+  if (!unpack_params(kAttentionKernel, task, [&](auto& ar) { io_attention(ar, t); }).ok()) return {};
+  return {{"query_rows", t.q_rows},
+          {"key_columns", t.kv_cols},
+          {"qk_slice", t.qk_slice},
+          {"pv_slice", t.pv_slice}};
+}
+
 PrepareResult prepare_attention(const Task& task, const soc::Chip&) {
   AttentionTiling t;
   ATC_TRY(unpack_params(kAttentionKernel, task, [&](auto& ar) { io_attention(ar, t); }));

@@ -306,6 +306,19 @@ std::unique_ptr<PreparedKernel> conv_kernel(const ConvTiling& tiling, const Tile
   return std::make_unique<ConvKernel>(tiling, epilogue, dtype);
 }
 
+std::vector<TilingField> describe_cube_conv(const Task& task) {
+  ConvTiling t;
+  if (!unpack_conv(task, t).ok()) return {};
+  std::vector<TilingField> out = describe_tile(t.tile, task.operands[0].dtype);
+  out.insert(out.end(), {{"channel_blocks_in_l1", t.k_chunk},
+                         {"taps_in_l1", t.tap_span},
+                         {"epilogue_rows", t.ub_rows},
+                         {"a_buffers", t.a_buffers},
+                         {"b_buffers", t.b_buffers},
+                         {"l0c_buffers", t.l0c_buffers}});
+  return out;
+}
+
 PrepareResult prepare_cube_conv(const Task& task, const soc::Chip&) {
   ConvTiling t;
   ATC_TRY(unpack_conv(task, t));

@@ -205,6 +205,18 @@ StatusOr<Task> make_matmul_task(const MatMulSpec& spec, std::vector<Operand> ope
   return pack_matmul(t.with(plan), std::move(operands), chip);
 }
 
+std::vector<TilingField> describe_cube_matmul(const Task& task) {
+  MatMulTiling t;
+  if (!unpack_matmul(task, t).ok()) return {};
+  std::vector<TilingField> out = describe_tile(t.tile, task.operands[0].dtype);
+  out.insert(out.end(), {{"k_in_l1", t.k_chunk * aicore::cube_lanes(task.operands[0].dtype)},
+                         {"epilogue_rows", t.ub_rows},
+                         {"a_buffers", t.a_buffers},
+                         {"b_buffers", t.b_buffers},
+                         {"l0c_buffers", t.l0c_buffers}});
+  return out;
+}
+
 PrepareResult prepare_cube_matmul(const Task& task, const soc::Chip&) {
   MatMulTiling t;
   ATC_TRY(unpack_matmul(task, t));

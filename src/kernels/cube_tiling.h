@@ -5,6 +5,7 @@
 
 #include "aicore/core.h"
 #include "atc/base/math.h"
+#include "kernels/task.h"
 #include "kernels/vector_program.h"
 #include "soc/chip.h"
 
@@ -16,6 +17,13 @@ struct CubeTileSize {
   int panels = 1;   ///< columns of L0C / 16
   int k_slice = 1;  ///< fractals of the reduction in L0A and L0B at once
 };
+
+/// For reports: rows and columns of L0C, and the part of the reduction in L0A and L0B.
+inline std::vector<TilingField> describe_tile(const CubeTileSize& tile, DType dtype) {
+  return {{"m", tile.m},
+          {"n", std::int64_t{tile.panels} * 16},
+          {"k", std::int64_t{tile.k_slice} * aicore::cube_lanes(dtype)}};
+}
 
 /// Bytes that one row (of A) or column (of B) of a fractal takes: 16 elements, of int8 32.
 constexpr int fractal_row_bytes(int element_bytes) { return element_bytes == 1 ? 32 : 16 * element_bytes; }

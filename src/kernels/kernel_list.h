@@ -24,4 +24,12 @@ PrepareResult prepare_top_k(const Task& task, const soc::Chip& chip);
 PrepareResult prepare_vector_program(const Task& task, const soc::Chip& chip);
 PrepareResult prepare_window(const Task& task, const soc::Chip& chip);
 
+std::vector<TilingField> describe_attention(const Task& task);
+std::vector<TilingField> describe_cube_conv(const Task& task);
+std::vector<TilingField> describe_cube_matmul(const Task& task);
+std::vector<TilingField> describe_recurrent(const Task& task);
+std::vector<TilingField> describe_strided_copy(const Task& task);
+std::vector<TilingField> describe_vector_program(const Task& task);
+std::vector<TilingField> describe_window(const Task& task);
+
 }  // namespace atc::kernels

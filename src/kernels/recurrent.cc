@@ -145,6 +145,18 @@ StatusOr<Task> make_recurrent_task(const RecurrentSpec& spec, std::vector<Operan
   return task;
 }
 
+std::vector<TilingField> describe_recurrent(const Task& task) {
+  RecurrentTiling t;
+  ParamReader r(task.params);
+  read_recurrent(r, t);
+  if (!r.done()) return {};
+  return {{"rows", t.rows},
+          {"columns", t.cols},
+          {"k", std::int64_t{t.k_slice} * 16},
+          {"resident_weight_pieces", t.resident},
+          {"weight_pieces", t.pieces()}};
+}
+
 PrepareResult prepare_recurrent(const Task& task, const soc::Chip&) {
   RecurrentTiling t;
   ParamReader r(task.params);

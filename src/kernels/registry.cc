@@ -8,18 +8,18 @@ namespace {
 
 // Sorted by name.
 constexpr std::array kKernels = {
-    KernelDef{"attention", true, prepare_attention},
-    KernelDef{"cube_conv", true, prepare_cube_conv},
-    KernelDef{"cube_matmul", true, prepare_cube_matmul},
+    KernelDef{"attention", true, prepare_attention, describe_attention},
+    KernelDef{"cube_conv", true, prepare_cube_conv, describe_cube_conv},
+    KernelDef{"cube_matmul", true, prepare_cube_matmul, describe_cube_matmul},
     KernelDef{"gather", false, prepare_gather},
     KernelDef{"interpolate", false, prepare_interpolate},
-    KernelDef{"recurrent", true, prepare_recurrent},
+    KernelDef{"recurrent", true, prepare_recurrent, describe_recurrent},
     KernelDef{"scan", false, prepare_scan},
     KernelDef{"scatter", false, prepare_scatter},
-    KernelDef{"strided_copy", false, prepare_strided_copy},
+    KernelDef{"strided_copy", false, prepare_strided_copy, describe_strided_copy},
     KernelDef{"top_k", false, prepare_top_k},
-    KernelDef{"vector_program", false, prepare_vector_program},
-    KernelDef{"window", false, prepare_window},
+    KernelDef{"vector_program", false, prepare_vector_program, describe_vector_program},
+    KernelDef{"window", false, prepare_window, describe_window},
 };
 
 }  // namespace

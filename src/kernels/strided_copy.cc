@@ -257,6 +257,17 @@ StatusOr<Task> make_strided_copy(const CopySpec& spec, std::vector<Operand> oper
                    [&](auto& ar) { io_tiling(ar, t); });
 }
 
+std::vector<TilingField> describe_strided_copy(const Task& task) {
+  CopyTiling t;
+  if (!unpack_params(kName, task, [&](auto& ar) { io_tiling(ar, t); }).ok() || t.parts.empty()) return {};
+  const auto largest = std::max_element(
+      t.parts.begin(), t.parts.end(),
+      [](const CopyPart& a, const CopyPart& b) { return element_count(a.dims) < element_count(b.dims); });
+  return {{"parts", std::ssize(t.parts)},
+          {"elements", element_count(largest->tile)},
+          {"run", largest->tile.empty() ? 1 : largest->tile.back()}};
+}
+
 PrepareResult prepare_strided_copy(const Task& task, const soc::Chip&) {
   CopyTiling t;
   ATC_TRY(unpack_params(kName, task, [&](auto& ar) { io_tiling(ar, t); }));

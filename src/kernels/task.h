@@ -58,12 +58,21 @@ class PreparedKernel {
   virtual std::int64_t tile_key(std::int64_t tile) const = 0;
 };
 
+/// A figure of a tiling, for reports: ("m", 128), ("a_buffers", 2).
+struct TilingField {
+  std::string_view name;
+  std::int64_t value = 0;
+};
+
 /// One kernel template.
 struct KernelDef {
   std::string_view name;
   bool cube = false;  ///< occupies cube cores; else vector cores
   /// Status E10041-style when params do not describe a legal task for these operands.
   StatusOr<std::unique_ptr<PreparedKernel>> (*prepare)(const Task& task, const soc::Chip& chip);
+  /// The size of its tiles and its buffers, where there is more to say than their number. Precondition:
+  /// prepare takes the task.
+  std::vector<TilingField> (*describe)(const Task& task) = nullptr;
 };
 
 /// Sorted by name; null when unknown.

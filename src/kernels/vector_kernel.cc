@@ -252,6 +252,15 @@ StatusOr<Task> make_padded_vector_task(const VectorProgram& program, const Vecto
                    [&](auto& ar) { io_tiling(ar, t); });
 }
 
+std::vector<TilingField> describe_vector_program(const Task& task) {
+  VectorTiling t;
+  if (!unpack_params("vector_program", task, [&](auto& ar) { io_tiling(ar, t); }).ok()) return {};
+  return {{"rows", t.tile_rows},
+          {"columns", t.tile_cols},
+          {"buffer_rows", t.buffer_rows},
+          {"buffer_columns", t.buffer_cols}};
+}
+
 PrepareResult prepare_vector_program(const Task& task, const soc::Chip&) {
   constexpr std::string_view kName = "vector_program";
   VectorTiling t;

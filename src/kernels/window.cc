@@ -223,6 +223,12 @@ StatusOr<Task> make_window(const WindowSpec& spec, std::vector<Operand> operands
   return task;
 }
 
+std::vector<TilingField> describe_window(const Task& task) {
+  WindowTiling t;
+  if (!unpack_params(kName, task, [&](auto& ar) { io_tiling(ar, t); }).ok()) return {};
+  return {{"channel_blocks", t.planes}, {"depth", t.out[0]}, {"height", t.out[1]}, {"width", t.out[2]}};
+}
+
 PrepareResult prepare_window(const Task& task, const soc::Chip&) {
   WindowTiling t;
   ParamReader r(task.params);

@@ -6,10 +6,12 @@
 #include <set>
 
 #include "atc/base/file.h"
+#include "profile/verdict.h"
 #include "report/engine_name.h"
 #include "report/html_report.h"
 #include "report/memory_report.h"
 #include "report/size_report.h"
+#include "report/task_profile.h"
 #include "soc/chip.h"
 
 namespace atc::report {
@@ -24,6 +26,24 @@ bool is_cube_extension(const plan::PlanTask& t, const soc::Chip& chip) {
          t.kernel.operands[0].dtype == DType::F32;
 }
 
+json tiling_json(const kernels::Task& task) {
+  json out = json::object();
+  const kernels::KernelDef* def = kernels::find_kernel(task.kernel);
+  if (def != nullptr && def->describe != nullptr)
+    for (const kernels::TilingField& field : def->describe(task)) out[std::string(field.name)] = field.value;
+  return out;
+}
+
+void add_time(json& j, const plan::PlanTask& t, const runtime::TaskSimulation& simulated,
+              const soc::Chip& chip) {
+  if (t.engine != plan::Engine::AiCore && t.engine != plan::Engine::AiCpu) return;
+  j["us"] = simulated.us;
+  if (t.engine != plan::Engine::AiCore) return;
+  const profile::Verdict verdict = profile::judge(profile::use_of(profile_of(t, simulated, chip, 0)));
+  j["bound_by"] = profile::name(verdict.bound);
+  j["bound_share"] = verdict.share;
+}
+
 json task_json(const plan::PlanTask& t, const soc::Chip& chip) {
   json j;
   j["name"] = t.name;
@@ -35,6 +55,7 @@ json task_json(const plan::PlanTask& t, const soc::Chip& chip) {
     j["kernel"] = t.kernel.kernel;
     j["blocks"] = t.kernel.blocks();
     j["tiles"] = t.kernel.block_tiles.back() - t.kernel.block_tiles.front();
+    j["tiling"] = tiling_json(t.kernel);
     if (is_cube_extension(t, chip)) j["cube_f32"] = "extension";
   }
   if (t.engine == plan::Engine::Custom) {
@@ -182,11 +203,16 @@ Status write_compile_report(const CompileReport& report, const std::filesystem::
   for (const auto& [key, value] : plan.info) root["info"][key] = value;
   json tasks = json::array(), counts = {{"AiCore", 0}, {"AiCpu", 0}}, macs = {{"AiCore", 0}, {"AiCpu", 0}};
   Saved total;
+  std::int64_t moved = 0, compulsory = 0;
   for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
     const plan::PlanTask& t = plan.tasks[i];
     json& j = tasks.emplace_back(task_json(t, *chip));
     j["formed_by"] = formed.of(t);
     j["saved"] = saved_json(saved[i]);
+    add_time(j, t, report.simulation.tasks[i], *chip);
+    moved += report.simulation.tasks[i].stats.gm_read + report.simulation.tasks[i].stats.gm_written;
+    if (t.engine == plan::Engine::AiCore)
+      for (const kernels::Operand& o : t.kernel.operands) compulsory += o.bytes;
     total.tasks += saved[i].tasks;
     total.bytes_written += saved[i].bytes_written;
     total.bytes_read += saved[i].bytes_read;
@@ -198,6 +224,9 @@ Status write_compile_report(const CompileReport& report, const std::filesystem::
                     {"macs", macs},
                     {"arena_bytes", plan.arena_bytes},
                     {"weight_bytes", plan.weight_bytes},
+                    {"us", report.simulation.us},
+                    {"gm_bytes", moved},
+                    {"compulsory_bytes", compulsory},
                     {"saved", saved_json(total)}};
   root["tasks"] = std::move(tasks);
   root["fusions"] = {{"graph_fusion", fusions_json(context.fusions.graph_fusion())},

@@ -10,6 +10,7 @@
 #include "passes/pass.h"
 #include "plan/plan.h"
 #include "report/source_graph.h"
+#include "runtime/simulate.h"
 
 namespace atc::report {
 
@@ -21,16 +22,22 @@ struct CompileReport {
   const SourceGraph& sources;
   const om::OmImage& image;
   const std::vector<passes::CustomTaken>& custom;  ///< what custom operators took
+  const runtime::Simulation& simulation;           ///< of the plan, with SimulateOptions::profile
 };
 
 /// --report: the compilation report as JSON (schema_version 1), or as a page that shows the same where the
 /// file's name ends in .html. Keys are sorted and nothing depends on time or place:
 /// - "model", "soc_version", "info";
-/// - "totals": tasks and multiply-accumulates by engine, arena and weight bytes, tasks and bytes saved;
-/// - "tasks": name, operator, engine, kernel template, blocks (cores), tiles, multiply-accumulates, the ONNX
-///   nodes ("sources"); "formed_by": passes that made one of several of them; "saved": tasks and bytes of
-///   intermediates against a task for each node; "cube_f32": "extension" where the chip's cube has no fp32
-///   and the simulator's named extension runs the task;
+/// - "totals": tasks and multiply-accumulates by engine, arena and weight bytes, tasks and bytes saved,
+/// modelled
+///   time; "gm_bytes": what the AI Cores' tasks move to and from Global Memory, and "compulsory_bytes": each
+///   of their operands once;
+/// - "tasks": name, operator, engine, kernel template, blocks (cores), tiles and their "tiling", modelled
+/// time
+///   and what bounds it (src/profile/verdict.h), multiply-accumulates, the ONNX nodes ("sources");
+///   "formed_by": passes that made one of several of them; "saved": tasks and bytes of intermediates against
+///   a task for each node; "cube_f32": "extension" where the chip's cube has no fp32 and the simulator's
+///   named extension runs the task;
 /// - "fusions": counts by ATC's names; "near_misses": fusions that failed on one condition, and on which;
 /// - "precision": every change that the compiler made by itself or was asked for, with its reason;
 /// - "custom_operators": libraries and the nodes that they took, where there are any;

@@ -128,14 +128,23 @@ std::string formed_by(const json& passes) {
   return join(parts, "<br>");
 }
 
+/// "m 128, n 256, k 64".
+std::string tiling(const json& fields) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : fields.items()) parts.push_back(name + " " + value.dump());
+  return join(parts, ", ");
+}
+
 std::string tasks(const json& root) {
-  Table t({"#", "task", "operator", "engine", "kernel", "cores", "tiles", "ONNX nodes", "formed by",
-           "tasks saved", "bytes saved"});
+  Table t({"#", "task", "operator", "engine", "kernel", "cores", "tiles", "tiling", "time (us)", "bound by",
+           "ONNX nodes", "formed by", "tasks saved", "bytes saved"});
   int number = 0;
   for (const json& task : at(root, "tasks")) {
     const json& saved = at(task, "saved");
     t.row().value(number++).value(at(task, "name")).value(at(task, "op_type")).value(at(task, "engine"));
     for (const char* key : {"kernel", "blocks", "tiles"}) t.value(task.contains(key) ? task[key] : json());
+    t.value(task.contains("tiling") ? json(tiling(task["tiling"])) : json());
+    for (const char* key : {"us", "bound_by"}) t.value(task.contains(key) ? task[key] : json());
     t.cell(list(at(task, "sources"))).cell(formed_by(at(task, "formed_by")));
     t.value(at(saved, "tasks"));
     t.value(saved.value("bytes_written", std::int64_t{0}) + saved.value("bytes_read", std::int64_t{0}));

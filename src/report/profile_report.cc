@@ -14,6 +14,7 @@
 #include "profile/verdict.h"
 #include "report/engine_name.h"
 #include "report/op_summary.h"
+#include "report/task_profile.h"
 
 namespace atc::report {
 namespace {
@@ -27,20 +28,8 @@ std::vector<LaunchProfile> launches_of(const ProfileReport& report) {
   std::vector<LaunchProfile> out;
   double now = 0;
   for (std::size_t t = 0; t < report.simulation.tasks.size(); ++t) {
-    const runtime::TaskSimulation& simulated = report.simulation.tasks[t];
-    const plan::PlanTask& task = report.prepared.plan.tasks[t];
-    const bool cube = simulated.engine == "cube";
-    LaunchProfile& launch = out.emplace_back();
-    launch.name = task.name;
-    launch.type = task.op_type;
-    launch.start_us = now;
-    launch.us = simulated.us;
-    launch.blocks = simulated.blocks;
-    launch.mhz = cube ? chip.cube_mhz : chip.vector_mhz;
-    launch.chip_cores = cube ? chip.cube_blocks() : chip.vector_blocks();
-    launch.cores = simulated.cores;
-    if (!launch.cores.empty()) launch.launch_us = profile::launch_us(chip, simulated.blocks);
-    now += simulated.us;
+    out.push_back(profile_of(report.prepared.plan.tasks[t], report.simulation.tasks[t], chip, now));
+    now += out.back().us;
   }
   return out;
 }

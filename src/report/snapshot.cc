@@ -73,12 +73,16 @@ StatusOr<Snapshot> read_compile_report(const json& root) {
             t.at("engine").get<std::string>(),
             strings(t.at("sources")),
             {}};
+    // Reports of older versions have no times.
+    if (const auto us = t.find("us"); us != t.end()) task.us = us->get<double>();
+    task.bound_by = t.value("bound_by", "");
     if (const auto formed = t.find("formed_by"); formed != t.end())
       for (const json& f : *formed) task.formed_by.push_back(f.at("pass").get<std::string>());
   }
   const json& totals = root.at("totals");
   s.arena_bytes = totals.at("arena_bytes").get<std::int64_t>();
   s.weight_bytes = totals.at("weight_bytes").get<std::int64_t>();
+  if (const auto us = totals.find("us"); us != totals.end()) s.us = us->get<double>();
   if (const auto saved = totals.find("saved"); saved != totals.end())
     s.saved_bytes =
         saved->at("bytes_written").get<std::int64_t>() + saved->at("bytes_read").get<std::int64_t>();

@@ -20,8 +20,8 @@ struct Snapshot {
     std::string name, op_type, engine;
     std::vector<std::string> sources;    ///< ONNX nodes
     std::vector<std::string> formed_by;  ///< passes that made it of several nodes; of a report only
-    std::optional<double> us = {};       ///< modelled time; of an .om or a profile
-    std::string bound_by = {};           ///< what limits it; of a profile only
+    std::optional<double> us = {};       ///< modelled time
+    std::string bound_by = {};           ///< what limits it; not of an .om
   };
   /// Something that a report says of some nodes: a fusion that failed, a value that stays wide.
   struct Remark {

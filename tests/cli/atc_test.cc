@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "command.h"
 
 namespace atc::cli {
@@ -58,6 +60,29 @@ TEST(Atc, ReportListsTasksEnginesAndTiles) {
   for (const char* key : {"\"schema_version\": 1", "\"AiCore\"", "\"kernel\": \"cube_conv\"", "\"blocks\"",
                           "\"tiles\"", "\"macs\"", "conv2", "arena_bytes"})
     EXPECT_NE(report.find(key), std::string::npos) << key;
+}
+
+// What omrun says of the .om: the same times and limits, task by task.
+TEST(Atc, ReportTellsTimesTilingsAndLimits) {
+  using nlohmann::json;
+  Scratch s;
+  ASSERT_EQ(run(lenet("--output=net --report=r.json"), s.path()).code, 0);
+  ASSERT_EQ(run(program("omrun") + " --model net.om --dry-run --profile p", s.path()).code, 0);
+  const json report = json::parse(slurp(s / "r.json")), profile = json::parse(slurp(s / "p/profile.json"));
+  EXPECT_DOUBLE_EQ(report["totals"]["us"], profile["us"]);
+  EXPECT_GE(report["totals"]["gm_bytes"], report["totals"]["compulsory_bytes"]);
+  ASSERT_EQ(report["tasks"].size(), profile["tasks"].size());
+  bool cube = false;
+  for (std::size_t t = 0; t < report["tasks"].size(); ++t) {
+    const json &task = report["tasks"][t], &same = profile["tasks"][t];
+    for (const char* key : {"name", "us", "bound_by", "blocks"}) EXPECT_EQ(task[key], same[key]) << key;
+    if (task["kernel"] != "cube_conv" && task["kernel"] != "cube_matmul") continue;
+    cube = true;
+    for (const char* field : {"m", "n", "k", "a_buffers", "b_buffers", "l0c_buffers"})
+      EXPECT_GE(task["tiling"][field].get<int>(), 1) << field;
+    EXPECT_EQ(task["tiling"]["n"].get<int>() % 16, 0);
+  }
+  EXPECT_TRUE(cube);
 }
 
 // fp32 on a cube that has none is an extension of the simulator, and the report says so for each task.

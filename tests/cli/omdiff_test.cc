@@ -9,7 +9,7 @@ namespace {
 void compile(const Scratch& s, const std::string& name, const std::string& precision) {
   const Outcome o = run(
       program("atc") +
-          " --framework=5 --soc_version=Ascend910B3 --export_compile_stat=0 --model=" + model("lenet5.onnx") +
+          " --framework=5 --soc_version=Ascend910B3 --export_compile_stat=1 --model=" + model("lenet5.onnx") +
           " --output=" + name + " --report=" + name + ".json --precision_mode_v2=" + precision,
       s.path());
   ASSERT_EQ(o.code, 0) << o.out;
@@ -42,7 +42,7 @@ TEST(OmDiff, ErrorsAreTwo) {
   compile(s, "a", "fp16");
   for (const char* arguments : {"", "a.om", "a.om none.om", "a.om /dev/null", "a.om a.om --format xml",
                                 "a.om a.om --max-task-increase five", "a.om a.om --max-task-increase -1%",
-                                "a.json a.json --max-latency-increase 5%", "a.om a.om --require-fusion X"}) {
+                                "fusion_result.json fusion_result.json --max-latency-increase 5%", "a.om a.om --require-fusion X"}) {
     const Outcome o = run(program("omdiff") + " " + arguments, s.path());
     EXPECT_EQ(o.code, 2) << arguments << "\n" << o.out;
     EXPECT_NE(o.out.find("omdiff: error: "), std::string::npos) << arguments << "\n" << o.out;
