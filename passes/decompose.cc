@@ -127,6 +127,7 @@ constexpr std::array kRules = {
     Rule{"GlobalAveragePool", expand_global_pool},
     Rule{"GlobalMaxPool", expand_global_pool},
     Rule{"GlobalLpPool", expand_global_lp_pool},
+    Rule{"", expand_whole_pool},
     Rule{"LpPool", expand_lp_pool},
     Rule{"MaxPool", expand_indexed_max_pool},
     Rule{"", expand_integer_max_pool},

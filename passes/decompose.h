@@ -11,6 +11,7 @@ namespace atc::passes {
 ///
 ///     ReduceX                        ->  decompose_reduce.h
 ///     GlobalAveragePool/MaxPool      ->  ReduceMean/ReduceMax over the spatial axes
+///     AveragePool/MaxPool of the whole plane -> the same
 ///     BatchNormalization (constants) ->  x * scale + shift; others: decompose_norms.h
 ///     Gemm                           ->  alpha * MatMul(A or its Transpose, B) + beta * C
 ///     MatMul of vectors              ->  Reshape, MatMul, Reshape

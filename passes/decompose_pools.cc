@@ -40,7 +40,37 @@ Value* root(NodeWriter& w, Value* y, double p) {
 
 bool is_pooled_rank(std::size_t rank) { return rank >= 3 && rank <= 5; }
 
+bool tells_where(const Graph& graph, const Node& n) {
+  return n.output(1) != nullptr && (!n.output(1)->uses().empty() || graph.is_output(n.output(1)));
+}
+
+/// One window that covers the plane, every element once.
+bool covers_plane(const ops::WindowGeometry& g, const Dims& spatial) {
+  for (std::size_t i = 0; i < g.rank(); ++i)
+    if (g.kernel[i] != spatial[i] || g.extent(i) != spatial[i] || g.pads_begin[i] != 0 ||
+        g.pads_end[i] != 0 || g.output[i] != 1)
+      return false;
+  return true;
+}
+
 }  // namespace
+
+bool expand_whole_pool(Graph& graph, Node& n) {
+  const bool average = n.is("AveragePool");
+  if ((!average && !n.is("MaxPool")) || !is_float(n.input(0)->type.dtype) || tells_where(graph, n))
+    return false;
+  const Dims spatial = ops::spatial_dims(*n.input(0)->type.shape);
+  const auto g = ops::pool_geometry(n, spatial);
+  if (!g.ok() || spatial.empty() || !covers_plane(*g, spatial)) return false;
+  Dims axes(spatial.size());
+  std::iota(axes.begin(), axes.end(), 2);
+  NodeWriter w(graph, n);
+  Node* r = w.insert(average ? "ReduceMean" : "ReduceMax", {n.input(0)}, n.output(0)->type, "whole");
+  r->attrs.set("axes", axes);
+  r->attrs.set("keepdims", std::int64_t{1});
+  w.finish(r->output(0));
+  return true;
+}
 
 bool expand_lp_pool(Graph& graph, Node& n) {
   Value* x = n.input(0);
@@ -95,7 +125,7 @@ bool expand_integer_max_pool(Graph& graph, Node& n) {
   const DType dtype = x->type.dtype;
   if (dtype != DType::I8 && dtype != DType::U8) return false;
   if (!is_pooled_rank(x->type.shape->size())) return false;
-  if (n.output(1) != nullptr && (!n.output(1)->uses().empty() || graph.is_output(n.output(1)))) return false;
+  if (tells_where(graph, n)) return false;
   NodeWriter w(graph, n);
   auto cast = [&](Value* v, DType to, const std::string& suffix) {
     Node* c = w.insert("Cast", {v}, ir::tensor_type(to, v->type.dims()), suffix);

@@ -6,6 +6,11 @@
 /// nothing, when the node is not one of its operator or not of its form.
 namespace atc::passes {
 
+/// AveragePool and MaxPool of one window over the whole plane, without padding, are ReduceMean and ReduceMax
+/// over the spatial axes, as GlobalAveragePool and GlobalMaxPool are: what fuses behind one fuses behind all.
+/// Floating data; not MaxPool with Indices in use.
+bool expand_whole_pool(ir::Graph& graph, ir::Node& node);
+
 /// LpPool = (sum of |x|^p over a window)^(1/p): the sum is an average over data and padding times the number
 /// of taps, for padding is zero and its power too. Data of f32, f16, bf16 over 1 to 3 spatial axes.
 bool expand_lp_pool(ir::Graph& graph, ir::Node& node);

@@ -48,6 +48,27 @@ TEST(Decompose, GlobalPoolsReduceTheSpatialAxes) {
                      "\"q/GlobalMaxPool\" from \"q\"\n"));
 }
 
+TEST(Decompose, PoolsOfTheWholePlaneReduceItToo) {
+  expect_rewrite(
+      decompose_pass(),
+      air("%0 \"x\": f32[1,3,4,5]", "%1, %2",
+          "  %1 \"a\" = AveragePool@11(%0) {kernel_shape=[4,5], strides=[3,2]} : f32[1,3,1,1] name \"p\" "
+          "from \"p\"\n"
+          "  %2 \"b\" = MaxPool@12(%0) {kernel_shape=[4,5]} : f32[1,3,1,1] name \"q\" from \"q\"\n"),
+      air("%0 \"x\": f32[1,3,4,5]", "%3, %4",
+          "  %3 \"a\" = ReduceMean@17(%0) {axes=[2,3], keepdims=1} : f32[1,3,1,1] name \"p/whole\" from "
+          "\"p\"\n"
+          "  %4 \"b\" = ReduceMax@17(%0) {axes=[2,3], keepdims=1} : f32[1,3,1,1] name \"q/whole\" from "
+          "\"q\"\n"));
+  // One window, but of a part of the plane, of padding too, or with gaps.
+  for (const std::string attributes :
+       {"kernel_shape=[4,4], strides=[1,2]", "kernel_shape=[4,5], pads=[0,0,1,0], strides=[9,9]",
+        "dilations=[3,1], kernel_shape=[2,5]"})
+    expect_unchanged(decompose_pass(),
+                     air("%0 \"x\": f32[1,3,4,5]", "%1",
+                         "  %1 \"y\" = AveragePool@19(%0) {" + attributes + "} : f32[1,3,1,1]\n"));
+}
+
 TEST(Decompose, AnLpPoolIsAnAverageOfPowers) {
   const std::string after =
       run_pass(decompose_pass(),
