@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "passes/finite_values.h"
 #include "passes/rewrite.h"
 #include "passes/rules.h"
 
@@ -52,7 +53,9 @@ bool fill(Graph& g, Node& n, Value* v) {
 bool drop_product(Graph& g, Node& n) {
   const bool conv = n.is("Conv") || n.is("ConvTranspose");
   if ((!conv && !n.is("MatMul")) || element_count(n.output(0)->type.dims()) == 0) return false;
-  if (!is_zero(n.input(1)) && !(n.is("MatMul") && is_zero(n.input(0)))) return false;
+  const bool is_nothing = (is_zero(n.input(1)) && is_known_finite(*n.input(0))) ||
+                          (n.is("MatMul") && is_zero(n.input(0)) && is_known_finite(*n.input(1)));
+  if (!is_nothing) return false;
   Value* bias = conv ? n.input(2) : nullptr;
   if (bias == nullptr) {
     bias = g.add_constant(n.name + "/zero", scalar_tensor(n.output(0)->type.dtype, 0));

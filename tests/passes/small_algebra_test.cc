@@ -87,17 +87,46 @@ TEST(ZeroTerms, SumsAndProducts) {
                            "  %3 \"y\" = Relu@14(%2) : f32[2,3]\n"),
                        1e-9),
             "Relu");
+  // Integers are finite, and so is what Tanh makes of them.
   EXPECT_EQ(simplified(zero_terms_pass(),
-                       air("%0 \"x\": f32[1,2,4]", "%4",
+                       air("%0 \"x\": i32[1,2,4]", "%5",
                            "  %1 = const f32[3,2,1] splat -0.0\n  %2 = const f32[3] {1.0,2.0,3.0}\n"
-                           "  %4 \"y\" = Conv@11(%0, %1, %2) : f32[1,3,4]\n"),
+                           "  %3 = Cast@13(%0) {to=1} : f32[1,2,4]\n  %4 = Tanh@13(%3) : f32[1,2,4]\n"
+                           "  %5 \"y\" = Conv@11(%4, %1, %2) : f32[1,3,4]\n"),
                        1e-9),
             "Reshape Expand");
+  // Rows of a table of finite numbers.
   EXPECT_EQ(simplified(zero_terms_pass(),
-                       air("%0 \"x\": f32[2,3]", "%4",
-                           "  %1 = const f32[3,2] splat 0.0\n  %4 \"y\" = MatMul@13(%0, %1) : f32[2,2]\n"),
+                       air("%0 \"x\": i64[2]", "%4",
+                           "  %1 = const f32[3,2] splat 0.0\n  %2 = const f32[9,3] splat 2.0\n"
+                           "  %3 = Gather@13(%2, %0) : f32[2,3]\n"
+                           "  %4 \"y\" = MatMul@13(%3, %1) : f32[2,2]\n"),
                        1e-9),
             "Expand");
+}
+
+// Zero times infinity is no number: it must not become zero.
+TEST(ZeroTerms, ProductsThatMayBeNoNumberStay) {
+  const std::string zeros = "  %1 = const f32[3,2] splat 0.0\n";
+  expect_kept(zero_terms_pass(),
+              air("%0 \"x\": f32[2,3]", "%4", zeros + "  %4 \"y\" = MatMul@13(%0, %1) : f32[2,2]\n"));
+  // A bound keeps infinities out, but no NaN.
+  expect_kept(zero_terms_pass(),
+              air("%0 \"x\": f32[2,3]", "%4",
+                  zeros + "  %2 = Sigmoid@13(%0) : f32[2,3]\n  %4 \"y\" = MatMul@13(%2, %1) : f32[2,2]\n"));
+  // Integers may leave the range of fp16; their squares and exponentials are not looked through.
+  expect_kept(zero_terms_pass(),
+              air("%0 \"x\": i32[2,3]", "%4",
+                  "  %1 = const f16[3,2] splat 0.0\n  %2 = Cast@13(%0) {to=10} : f16[2,3]\n"
+                  "  %4 \"y\" = MatMul@13(%2, %1) : f16[2,2]\n"));
+  expect_kept(zero_terms_pass(),
+              air("%0 \"x\": i32[2,3]", "%4",
+                  zeros + "  %2 = Cast@13(%0) {to=1} : f32[2,3]\n  %3 = Exp@13(%2) : f32[2,3]\n"
+                          "  %4 \"y\" = MatMul@13(%3, %1) : f32[2,2]\n"));
+  expect_kept(zero_terms_pass(),
+              air("%0 \"x\": i64[2]", "%4",
+                  zeros + "  %2 = const f32[1,3] {1.0,inf,1.0}\n  %3 = Gather@13(%2, %0) : f32[2,3]\n"
+                          "  %4 \"y\" = MatMul@13(%3, %1) : f32[2,2]\n"));
 }
 
 TEST(ZeroTerms, OthersStay) {
