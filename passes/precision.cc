@@ -137,13 +137,13 @@ class Narrower {
   void visit(Node& n) {
     if (is_widening(n)) return;
     if (n.is_internal("Fused")) {
-      const bool narrow = may_narrow(n);
-      for (std::size_t i = 0; narrow && i < n.inputs().size(); ++i) narrow_large_constant(n, i);
-      narrow_outputs(n, "body", narrow);
+      const Narrowing by_mode = narrowing_of(n);
+      for (std::size_t i = 0; by_mode.narrow && i < n.inputs().size(); ++i) narrow_large_constant(n, i);
+      narrow_outputs(n, "body", by_mode);
     } else if (n.domain == "atc" && n.attrs.has("epilogue")) {
       const bool window = n.op_type == "MaxPool" || n.op_type == "AveragePool";
       if (is_float(n.input(0)->type.dtype) && !window) type_operands(n, {0, 1});
-      narrow_outputs(n, "epilogue", window ? may_narrow(n) : rules_.cube_results);
+      narrow_outputs(n, "epilogue", window ? narrowing_of(n) : Narrowing{rules_.cube_results, nullptr});
     } else if (is_recurrent(n)) {
       visit_recurrent(n);
     } else if (n.is_internal("Attention")) {
@@ -156,12 +156,21 @@ class Narrower {
   }
 
   // Vector programs and windows.
-  bool may_narrow(const Node& n) const {
-    if (rules_.programs != Rules::Programs::Follow) return rules_.programs == Rules::Programs::Narrow;
+  /// What the precision mode does with a program's results.
+  struct Narrowing {
+    bool narrow = false;
+    const Node* kept_by = nullptr;  ///< of a black list: without it they would be narrow
+  };
+
+  Narrowing narrowing_of(const Node& n) const {
+    if (rules_.programs != Rules::Programs::Follow)
+      return {rules_.programs == Rules::Programs::Narrow, nullptr};
+    if (!reads_narrow(n) && !reads_spared(n)) return {};
     if (const auto body = n.attrs.get_graph("body"); body != nullptr)
       for (const auto& inner : body->nodes()) {
         const Storage asked = asked_.storage_of(*inner);
-        if (asked == Storage::Keep || (asked == Storage::Mode && is_black_listed(*inner))) return false;
+        if (asked == Storage::Keep || (asked == Storage::Mode && is_black_listed(*inner)))
+          return {false, inner.get()};
       }
     return reads_narrow(n);
   }
@@ -172,6 +181,12 @@ class Narrower {
   }
 
   // A Cast to fp32 that stands alone was asked for: by the model, or for a reader that takes nothing else.
+  // Values that stayed wide only because all that read them do.
+  bool reads_spared(const Node& n) const {
+    return std::any_of(n.inputs().begin(), n.inputs().end(),
+                       [&](const Value* v) { return spared_.contains(v); });
+  }
+
   bool is_widening(const Node& n) const {
     if (!n.is_internal("Fused")) return false;
     const auto body = n.attrs.get_graph("body");
@@ -245,8 +260,8 @@ class Narrower {
     ++changes_;
   }
 
-  // `by_mode`: the precision mode narrows what the program stores.
-  void narrow_outputs(Node& n, std::string_view graph, bool by_mode) {
+  // `by_mode`: what the precision mode does with what the program stores.
+  void narrow_outputs(Node& n, std::string_view graph, const Narrowing& by_mode) {
     const auto body = n.attrs.get_graph(graph);
     for (std::size_t i = 0; i < n.outputs().size(); ++i) {
       Value* v = n.output(i);
@@ -257,13 +272,15 @@ class Narrower {
       const Storage asked = asked_.output_of(n, maker, *inner);
       if (asked == Storage::Keep || asked == Storage::Narrow) {
         const bool narrow = asked == Storage::Narrow;
-        if (narrow != by_mode)
+        if (narrow != by_mode.narrow || (!narrow && by_mode.kept_by != nullptr))
           record_asked(n, v->name(), op, narrow ? "it is narrowed" : "it keeps its type");
         if (narrow) set_narrow(v);
         continue;
       }
-      const bool narrow = asked == Storage::Follow ? reads_narrow(n) : by_mode;
-      if (!narrow || asked_.keep_all(*v)) continue;
+      const bool narrow = asked == Storage::Follow ? reads_narrow(n) : by_mode.narrow;
+      if (!narrow && by_mode.kept_by != nullptr) record_black_listed(n, *v, op, *by_mode.kept_by);
+      if (narrow && asked_.keep_all(*v)) spared_.insert(v);
+      if (!narrow || spared_.contains(v)) continue;
       const std::string_view reason = quantized_next_.contains(v) ? kQuantizedReason : fp32_reason(op);
       if (!reason.empty())
         record_.changes.push_back(
@@ -275,6 +292,16 @@ class Narrower {
 
   void record_asked(const Node& n, const std::string& value, std::string_view op, const std::string& what) {
     record_.changes.push_back({PrecisionChange::Kind::Asked, value, op.empty() ? n.op_type : std::string(op),
+  // An operator of a black list keeps all that its program makes.
+  void record_black_listed(const Node& n, const Value& v, std::string_view op, const Node& keeper) {
+    const bool is_asked = asked_.storage_of(keeper) == Storage::Keep;
+    const std::string what = keeper.name.empty() ? keeper.op_type : keeper.name + " (" + keeper.op_type + ")";
+    record_.changes.push_back({is_asked ? PrecisionChange::Kind::Asked : PrecisionChange::Kind::KeptF32,
+                               v.name(), std::string(op), n.sources,
+                               is_asked ? asked_.option_of(keeper) + ": " + what + " keeps its type"
+                                        : what + " is on the black list of the mixed precisions"});
+  }
+
                                n.sources, asked_.option_of(n) + ": " + what});
   }
 
@@ -365,7 +392,7 @@ class Narrower {
   PrecisionRecord& record_;
   const std::set<const Value*> quantized_next_;
   int changes_ = 0;
-  std::set<const Value*> narrowed_, kept_constants_;
+  std::set<const Value*> narrowed_, spared_, kept_constants_;
   std::map<std::pair<const Value*, DType>, Value*> converted_;
 };
 

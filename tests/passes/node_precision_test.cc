@@ -128,6 +128,26 @@ TEST(NodePrecisions, ListsOfTheMixedModes) {
       << "what breaks in fp16 is not lowered for a gray list";
   EXPECT_EQ(type_of(narrowed(Precision::MixedFloat16, {}, kChain), "vt"), "f16");
   EXPECT_EQ(type_of(narrowed(Precision::MixedFloat16, {{"t", asked(Storage::Keep)}}, kChain), "vt"), "f32");
+  // The report tells of what a list keeps, with the operator of the list in its program, and of nothing else.
+  PrecisionRecord record;
+  narrowed(Precision::MixedFloat16, {{"t", asked(Storage::Keep)}}, kChain, &record);
+  ASSERT_EQ(record.changes.size(), 1u);
+  EXPECT_EQ(record.changes[0].kind, PrecisionChange::Kind::Asked);
+  EXPECT_EQ(record.changes[0].value, "vt");
+  EXPECT_THAT(record.changes[0].reason, HasSubstr("--test"));
+  std::string mixed = kChain;  // a reduction, which the mode's own list keeps, and what follows it
+  mixed.replace(mixed.find("    %1 = Tanh@13(%0) : f32[2,4] from \"t\"\n"), 41,
+                "    %1 = ReduceMax@13(%0) {axes=[1]} : f32[2,1] from \"r\"\n"
+                "    %2 = Sub@13(%0, %1) : f32[2,4] from \"t\"\n");
+  mixed.replace(mixed.find("-> (%1) {\n    %1 = ReduceMax"), 7, "-> (%2)");
+  narrowed(Precision::MixedFloat16, {}, mixed, &record);
+  ASSERT_EQ(record.changes.size(), 1u);
+  EXPECT_EQ(record.changes[0].kind, PrecisionChange::Kind::KeptF32);
+  EXPECT_EQ(record.changes[0].value, "vt");
+  EXPECT_THAT(record.changes[0].reason, HasSubstr("ReduceMax is on the black list"));
+  // Nothing is narrow in front of "va": the mode leaves it alone without any list.
+  narrowed(Precision::MixedFloat16, {{"a", asked(Storage::Keep)}}, kChain, &record);
+  EXPECT_TRUE(record.changes.empty());
   // A gray product follows its operands, which nothing narrowed.
   const std::string gray = narrowed(Precision::MixedFloat16, {{"m", asked(Storage::Follow)}}, kChain);
   EXPECT_THAT(gray, Not(HasSubstr("f16")));
