@@ -16,15 +16,25 @@ constexpr const char* kSizes = "sizes";        // Ints: batch, heads, key heads,
 constexpr const char* kSegments = "segments";  // Ints: key positions of each segment
 constexpr const char* kViews = "views";  // Ints: of Q, the output, then K and V of each segment, four each:
                                          // offset, batch, head and row strides
-constexpr const char* kMaskView = "mask_view";  // Ints: offset, batch, head, row and column strides
-constexpr const char* kMaskKind = "mask_kind";  // Int: AttentionMask::Kind
-constexpr const char* kMaskFill = "mask_fill";  // Float
-constexpr const char* kScale = "scale";         // Float
-constexpr const char* kSoftcap = "softcap";     // Float, 0: none
+constexpr const char* kMaskView = "mask_view";           // Ints: offset, batch, head, row and column strides
+constexpr const char* kMaskKind = "mask_kind";           // Int: AttentionMask::Kind
+constexpr const char* kMaskFill = "mask_fill";           // Float
+constexpr const char* kBiasView = "bias_view";           // Ints: as kMaskView
+constexpr const char* kBiasBehind = "bias_behind_mask";  // Int
+constexpr const char* kScale = "scale";                  // Float
+constexpr const char* kSoftcap = "softcap";              // Float, 0: none
 constexpr const char* kHiddenRows = "hidden_rows_are_zero";  // Int
 constexpr const char* kKTransposed = "k_transposed";         // Int
 constexpr const char* kCausal = "causal";                    // Int
 constexpr const char* kCausalOffset = "causal_offset";       // Int
+
+Dims view_of(const AttentionMask& m) {
+  return {m.offset, m.batch_stride, m.head_stride, m.row_stride, m.col_stride};
+}
+
+AttentionMask mask_of(AttentionMask::Kind kind, const Dims& view, double fill) {
+  return {kind, view[0], view[1], view[2], view[3], view[4], fill};
+}
 
 void append(Dims& to, const HeadAddress& a) {
   to.insert(to.end(), {a.offset, a.batch_stride, a.head_stride, a.row_stride});
@@ -48,8 +58,10 @@ Status lower_attention(LowerContext& ctx) {
   const auto spec = attention_of(node);
   ATC_CHECK(spec.has_value(), node.label() + " describes no attention");
   std::vector<kernels::Operand> operands = {ctx.read(node.input(0)), ctx.write(node.output(0))};
-  for (std::size_t i = 1; i < node.inputs().size(); ++i)
-    if (node.input(i) != nullptr) operands.push_back(ctx.read(node.input(i)));
+  if (node.input(1) != nullptr) operands.push_back(ctx.read(node.input(1)));
+  std::size_t end = node.inputs().size();
+  if (spec->bias.kind != AttentionMask::Kind::None) operands.push_back(ctx.read(node.input(--end)));
+  for (std::size_t i = 2; i < end; ++i) operands.push_back(ctx.read(node.input(i)));
   ATC_ASSIGN(kernels::Task task, kernels::make_attention_task(*spec, std::move(operands), ctx.chip()));
   ctx.emit(std::move(task), "FlashAttentionScore");
   return {};
@@ -79,18 +91,27 @@ void set_attention(ir::Node& node, const AttentionSpec& s, const Dims& shape) {
     a.set(kCausal, std::int64_t{1});
     a.set(kCausalOffset, s.causal_offset);
   }
+  if (s.bias.kind != AttentionMask::Kind::None) {
+    a.set(kBiasView, view_of(s.bias));
+    if (s.bias_behind_mask) a.set(kBiasBehind, std::int64_t{1});
+  }
   const AttentionMask& m = s.mask;
   if (m.kind == AttentionMask::Kind::None) return;
   a.set(kMaskKind, static_cast<std::int64_t>(m.kind));
-  a.set(kMaskView, Dims{m.offset, m.batch_stride, m.head_stride, m.row_stride, m.col_stride});
+  a.set(kMaskView, view_of(m));
   if (m.kind != AttentionMask::Kind::Add) a.set(kMaskFill, static_cast<float>(m.fill));
 }
+
+bool has_bias(const ir::Node& attention) { return attention.attrs.has(kBiasView); }
 
 std::optional<AttentionSpec> attention_of(const ir::Node& node) {
   const ir::Attributes& a = node.attrs;
   const Dims sizes = a.get_ints(kSizes), lengths = a.get_ints(kSegments), views = a.get_ints(kViews);
   if (sizes.size() != 6 || lengths.empty() || views.size() != 8 + 8 * lengths.size()) return std::nullopt;
-  if (node.inputs().size() != 2 + 2 * lengths.size()) return std::nullopt;
+  const bool biased = has_bias(node);
+  if (node.inputs().size() != 2 + 2 * lengths.size() + (biased ? 1 : 0)) return std::nullopt;
+  for (std::size_t i = 2; i < node.inputs().size(); ++i)
+    if (node.input(i) == nullptr) return std::nullopt;
   AttentionSpec s;
   s.batch = sizes[0];
   s.heads = sizes[1];
@@ -108,18 +129,18 @@ std::optional<AttentionSpec> attention_of(const ir::Node& node) {
   s.hidden_rows_are_zero = a.get_int(kHiddenRows, 0) != 0;
   s.causal = a.get_int(kCausal, 0) != 0;
   s.causal_offset = a.get_int(kCausalOffset, 0);
+  if (biased) {
+    const Dims bias = a.get_ints(kBiasView);
+    if (bias.size() != 5) return std::nullopt;
+    s.bias = mask_of(AttentionMask::Kind::Add, bias, 0);
+    s.bias_behind_mask = a.get_int(kBiasBehind, 0) != 0;
+  }
   const std::int64_t kind = a.get_int(kMaskKind, 0);
   if (kind < 0 || kind > 3 || (kind != 0) != (node.input(1) != nullptr)) return std::nullopt;
   if (kind == 0) return s;
   const Dims mask = a.get_ints(kMaskView);
   if (mask.size() != 5) return std::nullopt;
-  s.mask = {static_cast<AttentionMask::Kind>(kind),
-            mask[0],
-            mask[1],
-            mask[2],
-            mask[3],
-            mask[4],
-            a.get_float(kMaskFill, 0.0F)};
+  s.mask = mask_of(static_cast<AttentionMask::Kind>(kind), mask, a.get_float(kMaskFill, 0.0F));
   return s;
 }
 
@@ -134,6 +155,8 @@ void register_fused_attention(Registry& registry) {
                           {kMaskView, AttrKind::Ints},
                           {kMaskKind, AttrKind::Int},
                           {kMaskFill, AttrKind::Float},
+                          {kBiasView, AttrKind::Ints},
+                          {kBiasBehind, AttrKind::Int},
                           {kScale, AttrKind::Float},
                           {kSoftcap, AttrKind::Float},
                           {kHiddenRows, AttrKind::Int},

@@ -5,6 +5,7 @@
 #include "ops/fused_attention.h"
 #include "ops/op.h"
 #include "ops/reference_util.h"
+#include "passes/attention_masks.h"
 #include "passes/attention_near_miss.h"
 #include "passes/attention_pattern.h"
 #include "passes/rewrite.h"
@@ -23,7 +24,6 @@ using kernels::HeadAddress;
 using Kind = AttentionMask::Kind;
 
 constexpr std::string_view kAtcName = "ZAttentionScoreFusionPass";
-constexpr int kOpset = 14;  // of the nodes written here
 
 // Leading axes as batch and heads: all but the last are the batch.
 Dims as_heads(const Dims& dims) {
@@ -150,7 +150,6 @@ HeadAddress address(const StridedView& v) { return {v.offset, v.strides[0], v.st
 struct Plan {
   AttentionSpec spec;
   Value* q = nullptr;
-  Value* mask = nullptr;  // as the pattern has it
   std::vector<Value*> kv;
   Value* out = nullptr;   // what the node's output replaces
   Node* moved = nullptr;  // the Transpose that the output's view stands for
@@ -219,16 +218,16 @@ void place_output(Plan& plan, Value* y, const Dims& dims) {
   plan.spec.out = address(view);
 }
 
-void set_mask(Plan& plan, const AttentionPattern& p) {
-  AttentionMask& m = plan.spec.mask;
-  if (p.condition != nullptr) {
-    m.kind = p.condition_kind;
-    m.fill = p.fill;
-    plan.mask = p.condition;
+void set_masks(Plan& plan, const AttentionPattern& p) {
+  AttentionSpec& s = plan.spec;
+  if (!p.conditions.empty()) {
+    s.mask.kind = p.conditions.size() > 1 || p.conditions[0].keeps ? Kind::Keep : Kind::Drop;
+    s.mask.fill = p.fill;
+    s.bias_behind_mask = p.addends_behind;
   } else if (!p.addends.empty()) {
-    m.kind = Kind::Add;
-    plan.mask = p.addends[0].value;
+    s.mask.kind = Kind::Add;
   }
+  if (has_bias(p)) s.bias.kind = Kind::Add;
 }
 
 // Strides of `mask` broadcast over the scores, which are seen as `heads` (`score_heads`).
@@ -253,29 +252,6 @@ bool view_mask(AttentionMask& m, Value*& mask, const Dims& scores, const Dims& h
     return true;
   }
   return false;
-}
-
-// Several addends are summed first, negative ones negated: small tensors beside the scores.
-Value* joined_mask(Graph& g, const AttentionPattern& p) {
-  if (p.condition != nullptr) return p.condition;
-  Value* sum = nullptr;
-  auto insert = [&](const char* type, std::vector<Value*> inputs, const Dims& dims) {
-    Node* n = g.add_node(type, std::move(inputs), 1, p.product, {}, kOpset);
-    n->name = p.product->name + "/mask";
-    n->sources = p.product->sources;
-    n->output(0)->type = ir::tensor_type(n->input(0)->type.dtype, dims);
-    return n->output(0);
-  };
-  for (const ScoreAddend& a : p.addends) {
-    Value* v = a.negative ? insert("Neg", {a.value}, a.value->type.dims()) : a.value;
-    if (sum == nullptr) {
-      sum = v;
-      continue;
-    }
-    const auto dims = ops::broadcast(*sum->type.shape, *v->type.shape);
-    sum = insert("Add", {sum, v}, ir::to_dims(*dims));
-  }
-  return sum;
 }
 
 std::optional<Plan> plan_of(const AttentionPattern& p) {
@@ -317,7 +293,7 @@ std::optional<Plan> plan_of(const AttentionPattern& p) {
   if (k->transposed) std::swap(k->view.strides[2], k->view.strides[3]);
   add_segments(plan, *k, *v);
   place_output(plan, p.product->output(0), out_dims);
-  set_mask(plan, p);
+  set_masks(plan, p);
   return plan;
 }
 
@@ -370,21 +346,22 @@ bool fuse(Graph& g, Node& product, PassContext& context) {
   const soc::Chip* chip = context.options.chip;
   if (chip != nullptr && !kernels::attention_fits(s, plan->q->type.dtype, *chip))
     return missed("a block of rows does not fit the chip's buffers");
-  if (plan->mask != nullptr) {
-    // Strides are known before a sum of masks is written: a sum is dense over what its addends span.
-    AttentionMask probe = s.mask;
-    const Dims heads = score_heads(*p);
-    for (const ScoreAddend& a : p->addends) {
-      Value* v = a.value;
-      if (!view_mask(probe, v, p->scores, heads)) return missed("the mask has no strides over the scores");
-    }
-    if (p->condition != nullptr && !view_mask(probe, plan->mask, p->scores, heads))
-      return missed("the mask has no strides over the scores");
-    plan->mask = joined_mask(g, *p);
-    ATC_CHECK(view_mask(s.mask, plan->mask, p->scores, heads), "a mask has no strides");
-  }
-  std::vector<Value*> inputs = {plan->q, plan->mask};
+  // Strides are known before masks are joined: the joined one is dense over what they span.
+  const Dims heads = score_heads(*p);
+  const auto has_strides = [&](const auto& m) {
+    AttentionMask probe;
+    Value* v = m.value;
+    return view_mask(probe, v, m.scores, heads);
+  };
+  if (!std::ranges::all_of(p->addends, has_strides) || !std::ranges::all_of(p->conditions, has_strides))
+    return missed("the mask has no strides over the scores");
+  if (!can_join_masks(*p)) return missed("several masks act on scores of other dims each");
+  JoinedMasks m = join_masks(g, *p);
+  ATC_CHECK(m.mask == nullptr || view_mask(s.mask, m.mask, m.mask_scores, heads), "a mask has no strides");
+  ATC_CHECK(m.bias == nullptr || view_mask(s.bias, m.bias, m.bias_scores, heads), "a mask has no strides");
+  std::vector<Value*> inputs = {plan->q, m.mask};
   inputs.insert(inputs.end(), plan->kv.begin(), plan->kv.end());
+  if (m.bias != nullptr) inputs.push_back(m.bias);
   Node* before = plan->moved != nullptr ? plan->moved : &product;
   Node* fused = g.add_node("Attention", std::move(inputs), 1, before, "atc", 0);
   fused->name = product.name;

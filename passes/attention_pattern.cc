@@ -9,8 +9,6 @@ namespace {
 
 using ir::Node;
 using ir::Value;
-using Kind = kernels::AttentionMask::Kind;
-
 bool is_cube_dtype(DType t) { return t == DType::F32 || t == DType::F16 || t == DType::BF16; }
 
 // Same rows and columns, other leading axes.
@@ -80,28 +78,24 @@ class Matcher {
       if (n.is("MatMul")) return queries_times_keys(n);
       Value* next = nullptr;
       double factor = 1;
-      const bool masked = !p_.addends.empty() || p_.condition != nullptr;
+      const bool added = !p_.addends.empty(), selected = !p_.conditions.empty();
       // What is outside a mask or a soft cap acts on it too: the kernel has no such form.
-      const bool may_mask =
-          p_.scale == 1 && p_.softcap == 0 && p_.condition == nullptr && !leading_axes_differ_;
+      const bool may_mask = p_.scale == 1 && p_.softcap == 0;
       if (Value* x = unscaled(n, factor)) {
         p_.scale *= factor;
         next = x;
       } else if (n.is("Tanh") && p_.softcap == 0 && p_.scale > 0) {
         p_.softcap = p_.scale;
         next = n.input(0);
-      } else if ((n.is("Add") || n.is("Sub")) && may_mask) {
+      } else if ((n.is("Add") || n.is("Sub")) && may_mask && !(selected && p_.addends_behind)) {
         return add(v, n);
-      } else if (n.is("Where") && may_mask && !masked) {
+      } else if (n.is("Where") && may_mask && !(added && selected && !p_.addends_behind)) {
         next = where(n);
       } else if (is_float_cast(n)) {
         next = n.input(0);
       } else if (n.is("Reshape") && keeps_matrices(n)) {
         next = n.input(0);
-        if (masked)
-          leading_axes_differ_ = true;
-        else
-          p_.scores = next->type.dims();
+        p_.scores = next->type.dims();
       }
       if (next == nullptr) return false;
       take(v);
@@ -117,7 +111,7 @@ class Matcher {
       if (x->type.dims() != v->type.dims() || !is_cube_dtype(addend->type.dtype)) continue;
       const AttentionPattern before = p_;
       take(v);
-      p_.addends.push_back({addend, n.is("Sub")});
+      p_.addends.push_back({addend, n.is("Sub"), v->type.dims()});
       if (scores(x)) return true;
       p_ = before;
     }
@@ -129,8 +123,9 @@ class Matcher {
       const auto fill = scalar_of(n.input(i));
       Value* x = n.input(3 - i);
       if (!fill || x->type.dims() != n.output(0)->type.dims()) continue;
-      p_.condition = n.input(0);
-      p_.condition_kind = i == 1 ? Kind::Drop : Kind::Keep;
+      if (!p_.conditions.empty() && *fill != p_.fill) continue;
+      p_.addends_behind = !p_.addends.empty();
+      p_.conditions.push_back({n.input(0), i == 2, n.output(0)->type.dims()});
       p_.fill = *fill;
       return x;
     }
@@ -173,7 +168,6 @@ class Matcher {
   }
 
   AttentionPattern p_;
-  bool leading_axes_differ_ = false;  // between the mask and the product
 };
 
 }  // namespace

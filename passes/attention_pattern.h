@@ -12,6 +12,14 @@ namespace atc::passes {
 struct ScoreAddend {
   ir::Value* value = nullptr;
   bool negative = false;
+  Dims scores;  ///< dims of the scores that it is added to
+};
+
+/// Of a Where that replaces scores: bool.
+struct ScoreCondition {
+  ir::Value* value = nullptr;
+  bool keeps = false;  ///< true: the score stays where it holds; false: it is replaced there
+  Dims scores;         ///< dims of the scores that it selects from
 };
 
 /// softmax(f(scale * Q K)) V as exporters write it. `q` is [..., S, D]; `k` is [..., D, T] where
@@ -24,11 +32,11 @@ struct AttentionPattern {
   double scale = 1;
   double softcap = 0;
   std::vector<ScoreAddend> addends;
-  ir::Value* condition = nullptr;  ///< of a Where: bool
-  kernels::AttentionMask::Kind condition_kind = kernels::AttentionMask::Kind::None;
-  double fill = 0;
+  bool addends_behind = false;  ///< they are added to `fill` too, where a condition hides a score
+  std::vector<ScoreCondition> conditions;
+  double fill = 0;                    ///< of all conditions
   bool hidden_rows_are_zero = false;  ///< NaN weights, of rows that see nothing, are replaced by 0
-  Dims scores;                        ///< dims at the softmax, [..., S, T]
+  Dims scores;                        ///< dims at the product of queries and keys, [..., S, T]
   std::vector<ir::Node*> nodes;       ///< all that the fused node stands for, `product` included
 };
 
@@ -37,8 +45,9 @@ ir::Value* unscaled(const ir::Node& node, double& scale);
 
 /// The pattern that ends in this MatMul; nullopt when its first operand is no softmax of scaled and masked
 /// scores that only this chain reads. Scale by Mul or Div before or after the product, on either operand;
-/// masks by Add, Sub or Where; a soft cap by Tanh; Casts between float types; Reshape of the leading axes
-/// between the product and the softmax; Where(IsNaN(w), 0, w) behind it.
+/// masks by Add, Sub or Where, those of each kind one after the other; a soft cap by Tanh; Casts between
+/// float types; Reshape of the leading axes between the product and the softmax; Where(IsNaN(w), 0, w) behind
+/// it.
 std::optional<AttentionPattern> match_attention(ir::Node& product);
 
 }  // namespace atc::passes

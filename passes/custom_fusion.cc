@@ -101,7 +101,7 @@ class Fuser {
   }
 
   StatusOr<bool> take_attention(Node& n, const AttentionPattern& p) {
-    if (p.condition != nullptr || p.softcap != 0 || p.addends.size() > 1) return false;
+    if (!p.conditions.empty() || p.softcap != 0 || p.addends.size() > 1) return false;
     if (!p.addends.empty() && p.addends[0].negative) return false;
     for (const Node* k : p.nodes)
       if (!has_static_shapes(*k)) return false;

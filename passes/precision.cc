@@ -10,6 +10,7 @@
 #include <span>
 
 #include "atc/base/half.h"
+#include "ops/fused_attention.h"
 #include "ops/recurrent.h"
 #include "passes/node_storage.h"
 
@@ -155,13 +156,13 @@ class Narrower {
     }
   }
 
-  // Vector programs and windows.
   /// What the precision mode does with a program's results.
   struct Narrowing {
     bool narrow = false;
     const Node* kept_by = nullptr;  ///< of a black list: without it they would be narrow
   };
 
+  // Vector programs and windows.
   Narrowing narrowing_of(const Node& n) const {
     if (rules_.programs != Rules::Programs::Follow)
       return {rules_.programs == Rules::Programs::Narrow, nullptr};
@@ -172,7 +173,7 @@ class Narrower {
         if (asked == Storage::Keep || (asked == Storage::Mode && is_black_listed(*inner)))
           return {false, inner.get()};
       }
-    return reads_narrow(n);
+    return {reads_narrow(n), nullptr};
   }
 
   bool reads_narrow(const Node& n) const {
@@ -180,13 +181,13 @@ class Narrower {
                        [&](const Value* v) { return v != nullptr && narrowed_.contains(v); });
   }
 
-  // A Cast to fp32 that stands alone was asked for: by the model, or for a reader that takes nothing else.
   // Values that stayed wide only because all that read them do.
   bool reads_spared(const Node& n) const {
     return std::any_of(n.inputs().begin(), n.inputs().end(),
                        [&](const Value* v) { return spared_.contains(v); });
   }
 
+  // A Cast to fp32 that stands alone was asked for: by the model, or for a reader that takes nothing else.
   bool is_widening(const Node& n) const {
     if (!n.is_internal("Fused")) return false;
     const auto body = n.attrs.get_graph("body");
@@ -212,11 +213,12 @@ class Narrower {
     return narrow;
   }
 
-  // Queries, keys and values are cube operands; the mask is added in fp32 whatever it is stored in.
+  // Queries, keys and values are cube operands; mask and bias act in fp32 whatever they are stored in.
   void visit_attention(Node& n) {
     if (!is_wide(n.output(0))) return;
     std::vector<std::size_t> operands;
-    for (std::size_t i = 0; i < n.inputs().size(); ++i)
+    const std::size_t end = n.inputs().size() - (ops::has_bias(n) ? 1 : 0);
+    for (std::size_t i = 0; i < end; ++i)
       if (i != 1) operands.push_back(i);
     if (type_operands(n, operands) && asked_.storage_of(n) != Storage::Keep) set_narrow(n.output(0));
   }
@@ -290,8 +292,6 @@ class Narrower {
     }
   }
 
-  void record_asked(const Node& n, const std::string& value, std::string_view op, const std::string& what) {
-    record_.changes.push_back({PrecisionChange::Kind::Asked, value, op.empty() ? n.op_type : std::string(op),
   // An operator of a black list keeps all that its program makes.
   void record_black_listed(const Node& n, const Value& v, std::string_view op, const Node& keeper) {
     const bool is_asked = asked_.storage_of(keeper) == Storage::Keep;
@@ -302,6 +302,8 @@ class Narrower {
                                         : what + " is on the black list of the mixed precisions"});
   }
 
+  void record_asked(const Node& n, const std::string& value, std::string_view op, const std::string& what) {
+    record_.changes.push_back({PrecisionChange::Kind::Asked, value, op.empty() ? n.op_type : std::string(op),
                                n.sources, asked_.option_of(n) + ": " + what});
   }
 

@@ -1,6 +1,7 @@
 #include "kernels/attention.h"
 
 #include <algorithm>
+#include <array>
 #include <cfloat>
 #include <cmath>
 #include <limits>
@@ -67,7 +68,8 @@ struct Block {
   Core::CubeTile q_tile;
   Buffer *scores, *product;
   Core::CubeBuffers l0;
-  Buffer *acc, *dense = nullptr, *half = nullptr, *mask = nullptr, *mask_stored = nullptr, *out;
+  Buffer *acc, *dense = nullptr, *half = nullptr, *out;
+  std::array<Buffer*, 2> masks = {}, stored_masks = {};  // mask and bias
   Buffer *max, *next_max, *tile_max, *sum, *tile_sum, *decay;
   Buffer *scale, *cap, *fill, *least;
   aicore::RowMap q_map, p_map;
@@ -112,8 +114,10 @@ class AttentionKernel final : public PreparedKernel {
     b.acc = &core.alloc(Memory::UB, n.acc);
     if (n.dense > 0) b.dense = &core.alloc(Memory::UB, n.dense);
     if (n.half > 0) b.half = &core.alloc(Memory::UB, n.half);
-    if (n.mask > 0) b.mask = &core.alloc(Memory::UB, n.mask);
-    if (n.mask_stored > 0) b.mask_stored = &core.alloc(Memory::UB, n.mask_stored);
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (n.mask[i] > 0) b.masks[i] = &core.alloc(Memory::UB, n.mask[i]);
+      if (n.mask_stored[i] > 0) b.stored_masks[i] = &core.alloc(Memory::UB, n.mask_stored[i]);
+    }
     b.out = &core.alloc(Memory::UB, n.out);
     for (Buffer** row : {&b.max, &b.next_max, &b.tile_max, &b.sum, &b.tile_sum, &b.decay})
       *row = &core.alloc(Memory::UB, n.row);
@@ -253,7 +257,7 @@ class AttentionKernel final : public PreparedKernel {
     if (last) vector(VecOp::Div, out, out, sum, dv);
   }
 
-  // Scale, soft cap, mask and the causal edge, in place.
+  // Scale, soft cap, mask, bias and the causal edge, in place.
   void score(Core& core, Block& b, std::span<const aicore::Gm> operands, Buffer& x, const KvTile& kv,
              std::int64_t batch, std::int64_t head, std::int64_t row0, int rows) const {
     const AttentionSpec& s = t_.spec;
@@ -267,9 +271,15 @@ class AttentionKernel final : public PreparedKernel {
       vector(VecOp::Tanh, {});
       vector(VecOp::Mul, {b.cap, Lanes::Scalar});
     }
+    const auto add_bias = [&] {
+      load_mask(core, b, operands, 1, kv, batch, head, row0, rows);
+      vector(VecOp::Add, {b.masks[1], t_.mask_lanes(1)});
+    };
+    const bool biased = s.bias.kind != Kind::None;
+    if (biased && !s.bias_behind_mask) add_bias();
     if (s.mask.kind != Kind::None) {
-      load_mask(core, b, operands, kv, batch, head, row0, rows);
-      const VecRef mask{b.mask, t_.mask_lanes()}, fill{b.fill, Lanes::Scalar};
+      load_mask(core, b, operands, 0, kv, batch, head, row0, rows);
+      const VecRef mask{b.masks[0], t_.mask_lanes(0)}, fill{b.fill, Lanes::Scalar};
       if (s.mask.kind == Kind::Add)
         vector(VecOp::Add, mask);
       else if (s.mask.kind == Kind::Keep)
@@ -277,6 +287,7 @@ class AttentionKernel final : public PreparedKernel {
       else
         core.vector(VecOp::Select, RegType::F32, full, fill, full, mask, 0, rows, n, RegType::F32);
     }
+    if (biased && s.bias_behind_mask) add_bias();
     if (!s.causal) return;
     const float hidden = -std::numeric_limits<float>::infinity();
     for (int r = 0; r < rows; ++r) {
@@ -285,19 +296,22 @@ class AttentionKernel final : public PreparedKernel {
     }
   }
 
-  void load_mask(Core& core, Block& b, std::span<const aicore::Gm> operands, const KvTile& kv,
+  // The mask (0) or bias (1) of the tile.
+  void load_mask(Core& core, Block& b, std::span<const aicore::Gm> operands, std::size_t i, const KvTile& kv,
                  std::int64_t batch, std::int64_t head, std::int64_t row0, int rows) const {
-    const AttentionMask& m = t_.spec.mask;
-    const Lanes lanes = t_.mask_lanes();
-    const std::int64_t e = bit_width(t_.mask_dtype) / 8;
+    const AttentionMask& m = t_.mask(i);
+    const Lanes lanes = t_.mask_lanes(i);
+    const DType dtype = t_.mask_dtypes[i];
+    const std::int64_t e = bit_width(dtype) / 8;
     const std::int64_t count = lanes == Lanes::Full || lanes == Lanes::PerRow ? rows : 1;
     const std::int64_t width = lanes == Lanes::Full || lanes == Lanes::PerCol ? kv.length : 1;
     const std::int64_t from = m.offset + batch * m.batch_stride + head * m.head_stride + row0 * m.row_stride +
                               kv.global * m.col_stride;
-    Buffer& target = b.mask_stored != nullptr ? *b.mask_stored : *b.mask;
-    core.copy_in(target, 0, operands[kAttentionMask], from * e,
+    Buffer* stored = b.stored_masks[i];
+    Buffer& target = stored != nullptr ? *stored : *b.masks[i];
+    core.copy_in(target, 0, operands[attention_mask_operand(t_.spec, i)], from * e,
                  Burst{count, width * e, m.row_stride * e, width * e});
-    if (b.mask_stored != nullptr) core.cast_in(*b.mask, RegType::F32, target, t_.mask_dtype, count * width);
+    if (stored != nullptr) core.cast_in(*b.masks[i], RegType::F32, target, dtype, count * width);
   }
 
   void store(Core& core, Block& b, std::span<const aicore::Gm> operands, std::int64_t element,
@@ -328,8 +342,15 @@ void stack_heads(AttentionSpec& s) {
     a->row_stride = a->head_stride;
     a->head_stride *= group;
   }
-  s.mask.row_stride = s.mask.head_stride;
-  s.mask.head_stride *= group;
+  for (AttentionMask* m : {&s.mask, &s.bias}) {
+    m->row_stride = m->head_stride;
+    m->head_stride *= group;
+  }
+}
+
+void find_mask_types(AttentionTiling& t, const std::vector<Operand>& operands) {
+  for (std::size_t i = 0; i < 2; ++i)
+    if (t.mask(i).kind != Kind::None) t.mask_dtypes[i] = operands[attention_mask_operand(t.spec, i)].dtype;
 }
 
 // One query that sees a prefix needs no causal edge.
@@ -348,7 +369,8 @@ void drop_causal_row(AttentionSpec& s) {
 bool attention_fits(const AttentionSpec& spec, DType dtype, const soc::Chip& chip) {
   AttentionTiling t;
   t.spec = spec;
-  t.mask_dtype = spec.mask.kind == Kind::Keep || spec.mask.kind == Kind::Drop ? DType::Bool : DType::F32;
+  const bool boolean = spec.mask.kind == Kind::Keep || spec.mask.kind == Kind::Drop;
+  t.mask_dtypes = {boolean ? DType::Bool : DType::F32, DType::F32};
   return choose_attention_tile(t, bit_width(dtype) / 8, chip);
 }
 
@@ -364,7 +386,7 @@ StatusOr<Task> make_attention_task(const AttentionSpec& spec, std::vector<Operan
     operands.erase(at, at + 2);
   }
   stack_heads(t.spec);
-  if (t.spec.mask.kind != Kind::None) t.mask_dtype = operands[kAttentionMask].dtype;
+  find_mask_types(t, operands);
   ATC_CHECK(choose_attention_tile(t, bit_width(operands[kAttentionQ].dtype) / 8, chip),
             "no tile of the attention fits " + std::string(chip.name));
   ATC_TRY(check_attention(t, operands));
@@ -387,7 +409,7 @@ PrepareResult prepare_attention(const Task& task, const soc::Chip&) {
   AttentionTiling t;
   ATC_TRY(unpack_params(kAttentionKernel, task, [&](auto& ar) { io_attention(ar, t); }));
   ATC_TRY(check_attention(t, task.operands));
-  if (t.spec.mask.kind != Kind::None) t.mask_dtype = task.operands[kAttentionMask].dtype;
+  find_mask_types(t, task.operands);
   const auto heads = checked_mul(t.spec.batch, t.spec.heads);
   const auto tiles = heads ? checked_mul(*heads, t.q_blocks()) : std::nullopt;
   if (!tiles) return bad_params(kAttentionKernel, "too many tiles");

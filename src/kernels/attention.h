@@ -37,9 +37,9 @@ struct AttentionMask {
 };
 
 /// O[b,h,i,:] = sum_j softmax_j(f(scale * Q[b,h,i,:] . K[b,g,j,:])) V[b,g,j,:], key head g = h / (heads /
-/// kv_heads); f is the mask and the soft cap. Tile by tile with a running maximum and sum in f32 (online
-/// softmax, as FlashAttention does it): scores never reach Global Memory.
-/// Operands: Q, O, the mask when there is one, then K and V of each segment.
+/// kv_heads); f is the soft cap, the mask and the bias. Tile by tile with a running maximum and sum in f32
+/// (online softmax, as FlashAttention does it): scores never reach Global Memory. Operands: Q, O, the mask
+/// when there is one, the bias when there is one, then K and V of each segment.
 struct AttentionSpec {
   std::int64_t batch = 1, heads = 1, kv_heads = 1;
   std::int64_t rows = 1;       ///< query positions
@@ -52,6 +52,8 @@ struct AttentionSpec {
   bool hidden_rows_are_zero = false;  ///< a row that sees nothing gives 0, not the nan of 0 / 0
   HeadAddress q, out;
   AttentionMask mask;
+  AttentionMask bias;             ///< None or Add: beside a mask that keeps or drops
+  bool bias_behind_mask = false;  ///< added to `fill` too, where the mask hides a score
   std::vector<KvSegment> segments;
   std::int64_t positions() const;  ///< key positions of all segments
 };

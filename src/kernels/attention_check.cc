@@ -57,17 +57,21 @@ Status check_attention(const AttentionTiling& t, const std::vector<Operand>& ope
       return bad_params(kAttentionKernel, "keys or values outside their operand");
   }
   if (t.kv_tiles() > 1 << 20) return bad_params(kAttentionKernel, "too many tiles of positions");
-  if (s.mask.kind == Kind::None) return {};
-  const AttentionMask& m = s.mask;
-  if (m.row_stride < 0 || m.col_stride < 0 || m.col_stride > 1)
-    return bad_params(kAttentionKernel, "mask strides");
-  const bool boolean = operands[kAttentionMask].dtype == DType::Bool;
-  if (boolean == (m.kind == Kind::Add) || (!boolean && !is_cube_dtype(operands[kAttentionMask].dtype)))
-    return bad_params(kAttentionKernel, "mask type");
-  if (!within(operands[kAttentionMask], bit_width(operands[kAttentionMask].dtype) / 8, m.offset,
-              std::array{s.batch, s.heads, s.rows, positions},
-              std::array{m.batch_stride, m.head_stride, m.row_stride, m.col_stride}))
-    return bad_params(kAttentionKernel, "mask outside its operand");
+  if (s.bias.kind != Kind::None && s.bias.kind != Kind::Add)
+    return bad_params(kAttentionKernel, "a bias that is not added");
+  for (std::size_t i = 0; i < 2; ++i) {
+    const AttentionMask& m = t.mask(i);
+    if (m.kind == Kind::None) continue;
+    const Operand& o = operands[attention_mask_operand(s, i)];
+    if (m.row_stride < 0 || m.col_stride < 0 || m.col_stride > 1)
+      return bad_params(kAttentionKernel, "mask strides");
+    const bool boolean = o.dtype == DType::Bool;
+    if (boolean == (m.kind == Kind::Add) || (!boolean && !is_cube_dtype(o.dtype)))
+      return bad_params(kAttentionKernel, "mask type");
+    if (!within(o, bit_width(o.dtype) / 8, m.offset, std::array{s.batch, s.heads, s.rows, positions},
+                std::array{m.batch_stride, m.head_stride, m.row_stride, m.col_stride}))
+      return bad_params(kAttentionKernel, "mask outside its operand");
+  }
   return {};
 }
 

@@ -22,8 +22,8 @@ std::int64_t AttentionTiling::kv_tiles() const {
   return n;
 }
 
-Lanes AttentionTiling::mask_lanes() const {
-  return lanes_of(spec.mask.row_stride, spec.mask.col_stride, spec.rows, spec.positions());
+Lanes AttentionTiling::mask_lanes(std::size_t i) const {
+  return lanes_of(mask(i).row_stride, mask(i).col_stride, spec.rows, spec.positions());
 }
 
 AttentionBuffers attention_buffers(const AttentionTiling& t, int e) {
@@ -38,11 +38,12 @@ AttentionBuffers attention_buffers(const AttentionTiling& t, int e) {
                                  [](const KvSegment& x) { return x.length % 16 != 0; });
   b.dense = dense ? t.q_rows * std::max(t.kv_cols, s.dv) * 4 : 0;
   b.half = e == 2 ? t.q_rows * std::max(t.kv_cols, s.dv) * e : 0;
-  if (s.mask.kind != AttentionMask::Kind::None) {
-    const std::int64_t lanes = aicore::lane_count(t.mask_lanes(), t.q_rows, t.kv_cols);
-    const std::int64_t stored = bit_width(t.mask_dtype) / 8;
-    b.mask = lanes * (t.mask_dtype == DType::Bool ? 1 : 4);
-    b.mask_stored = stored == 2 ? lanes * stored : 0;
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (t.mask(i).kind == AttentionMask::Kind::None) continue;
+    const std::int64_t lanes = aicore::lane_count(t.mask_lanes(i), t.q_rows, t.kv_cols);
+    const std::int64_t stored = bit_width(t.mask_dtypes[i]) / 8;
+    b.mask[i] = lanes * (t.mask_dtypes[i] == DType::Bool ? 1 : 4);
+    b.mask_stored[i] = stored == 2 ? lanes * stored : 0;
   }
   b.out = t.q_rows * s.dv * 4;
   b.row = t.q_rows * 4;
@@ -73,8 +74,9 @@ bool fits(AttentionTiling& t, int e, const soc::Chip& chip) {
   const AttentionBuffers b = attention_buffers(t, e);
   if (2 * b.l0a > chip.l0a || 2 * b.l0b > chip.l0b) return false;
   if (round_up(b.scores, 1024) + round_up(b.product, 1024) > chip.l0c) return false;
-  const std::int64_t ub = b.acc + b.dense + b.half + b.mask + b.mask_stored + b.out +
-                          b.row * kAttentionRowBuffers + 32 * (16 + kAttentionScalars);
+  const std::int64_t ub = b.acc + b.dense + b.half + b.mask[0] + b.mask[1] + b.mask_stored[0] +
+                          b.mask_stored[1] + b.out + b.row * kAttentionRowBuffers +
+                          32 * (16 + kAttentionScalars);
   if (ub > chip.ub) return false;
   constexpr std::int64_t kSlack = 1024;  // of alignment
   const std::int64_t l1 = chip.l1 - kSlack - b.q - b.p;

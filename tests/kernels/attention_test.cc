@@ -21,7 +21,7 @@ struct Problem {
   AttentionSpec spec;
   Memory memory;
   std::vector<Operand> operands;
-  Tensor q, mask;
+  Tensor q, mask, bias;
   std::vector<Tensor> k, v;
   DType dtype = DType::F32;
   int out = -1;
@@ -80,6 +80,19 @@ Problem make_problem(const Shape& shape, DType dtype, Kind mask, DType mask_dtyp
   return p;
 }
 
+// One number a position of each batch, [batch, positions].
+void add_bias(Problem& p, bool behind_mask, DType dtype, std::uint32_t seed) {
+  std::mt19937 rng(seed);
+  AttentionSpec& s = p.spec;
+  p.bias = random_tensor(dtype, {s.batch, s.positions()}, rng, 3.0);
+  s.bias.kind = Kind::Add;
+  s.bias.batch_stride = s.positions();
+  s.bias.col_stride = 1;
+  s.bias_behind_mask = behind_mask;
+  const std::ptrdiff_t at = s.mask.kind == Kind::None ? 2 : 3;
+  p.operands.insert(p.operands.begin() + at, p.memory.operand(p.memory.add(p.bias), dtype));
+}
+
 // The textbook formula in double, scores and all.
 std::vector<double> expected(const Problem& p) {
   const AttentionSpec& s = p.spec;
@@ -108,12 +121,16 @@ std::vector<double> expected(const Problem& p) {
             x *= s.scale;
             if (s.softcap > 0) x = s.softcap * std::tanh(x / s.softcap);
             const std::int64_t position = static_cast<std::int64_t>(score.size());
+            const double bias =
+                s.bias.kind == Kind::None ? 0 : at(to_doubles(p.bias), b * positions + position);
+            if (!s.bias_behind_mask) x += bias;
             if (s.mask.kind != Kind::None) {
               const double m = at(mask, (b * s.rows + r) * positions + position);
               if (s.mask.kind == Kind::Add) x += m;
               if (s.mask.kind == Kind::Keep && m == 0) x = s.mask.fill;
               if (s.mask.kind == Kind::Drop && m != 0) x = s.mask.fill;
             }
+            if (s.bias_behind_mask) x += bias;
             if (s.causal && position > r + s.causal_offset) x = -std::numeric_limits<double>::infinity();
             score.push_back(x);
             where.emplace_back(i, j);
@@ -174,6 +191,38 @@ TEST(Attention, ShapesTypesAndMasks) {
           ++seed;
           check(p, chip(soc));
         }
+}
+
+TEST(Attention, ABiasBesideAMask) {
+  std::uint32_t seed = 50;
+  for (const char* soc : {"Ascend910B3", "Ascend310P3"})
+    for (const Shape& shape : {Shape{2, 4, 2, 33, 40, 24, {50}}, Shape{2, 8, 2, 1, 32, 32, {31, 1}},
+                               Shape{1, 2, 2, 5, 7, 9, {3, 20}}})
+      for (Kind mask : {Kind::None, Kind::Add, Kind::Keep, Kind::Drop})
+        for (bool behind : {false, true}) {
+          SCOPED_TRACE(std::string(soc) + " rows " + std::to_string(shape.rows) + " mask " +
+                       std::to_string(static_cast<int>(mask)) + (behind ? " behind" : ""));
+          Problem p = make_problem(shape, seed % 3 == 0 ? DType::F16 : DType::F32, mask, DType::F32, seed);
+          p.spec.mask.fill = -2;  // so that what is added to it shows
+          add_bias(p, behind, seed % 2 == 0 ? DType::F32 : DType::F16, seed);
+          ++seed;
+          check(p, chip(soc));
+        }
+}
+
+TEST(Attention, RefusesABiasThatIsNotAdded) {
+  Problem p = make_problem({}, DType::F32, Kind::Keep, DType::F32, 3);
+  add_bias(p, false, DType::F32, 3);
+  auto task = make_attention_task(p.spec, p.operands, chip());
+  ASSERT_TRUE(task.ok());
+  Problem keeps = make_problem({}, DType::F32, Kind::Keep, DType::F32, 3);
+  add_bias(keeps, false, DType::F32, 3);
+  keeps.spec.bias.kind = Kind::Keep;
+  EXPECT_FALSE(make_attention_task(keeps.spec, keeps.operands, chip()).ok());
+  Problem outside = make_problem({}, DType::F32, Kind::Keep, DType::F32, 3);
+  add_bias(outside, false, DType::F32, 3);
+  outside.spec.bias.offset = 1;
+  EXPECT_FALSE(make_attention_task(outside.spec, outside.operands, chip()).ok());
 }
 
 TEST(Attention, CausalRowsSeeTheirPrefix) {

@@ -128,8 +128,62 @@ TEST(AttentionForms, Masks) {
       form(
           "two_sums", masked([](FormWriter& w, V s) {
             return w.add(w.add(s, w.constant(triangle(0, -1e9, DType::F32))), w.input({kBatch, 1, 1, kRows}));
-          }),
-          3),
+          })),
+      // Three, one of them subtracted: one small sum in front.
+      form("three_sums", masked([](FormWriter& w, V s) {
+             V x = w.add(w.add(s, w.constant(triangle(0, -1e9, DType::F32))), w.input({kBatch, 1, 1, kRows}));
+             return w.sub(x, w.input({kRows, kRows}));
+           }),
+           3),
+      // A causal edge by Where, padding by Add, on either side of it; in a row that sees nothing the order
+      // tells.
+      form("where_then_add", masked([where](FormWriter& w, V s) {
+             V seen = w.op("Where", where(w.constant(triangle(1, 0, DType::Bool)), s, w.number(-3)));
+             return w.add(seen, w.input({kBatch, 1, 1, kRows}));
+           })),
+      form("add_then_where", masked([where](FormWriter& w, V s) {
+             V sum = w.add(w.input({kBatch, 1, 1, kRows}), s);
+             return w.op("Where", where(w.input({kBatch, 1, kRows, kRows}, DType::Bool), w.number(-3), sum));
+           })),
+      form("two_conditions", masked([where](FormWriter& w, V s) {
+             V causal = w.op("Where", where(w.constant(triangle(1, 0, DType::Bool)), s, w.number(-3)));
+             return w.op("Where", where(w.input({kBatch, 1, 1, kRows}, DType::Bool), w.number(-3), causal));
+           }),
+           3),
+      form("two_conditions_and_two_sums", masked([where](FormWriter& w, V s) {
+             V x = w.add(w.add(s, w.input({kRows, kRows})), w.input({kBatch, 1, 1, kRows}));
+             x = w.op("Where", where(w.constant(triangle(1, 0, DType::Bool)), x, w.number(-3)));
+             return w.op("Where", where(w.input({kBatch, 1, 1, kRows}, DType::Bool), x, w.number(-3)));
+           }),
+           4),
+      // Shifted windows: a bias of heads on [B * windows, heads, ...], the windows' mask on [B, windows,
+      // heads, ...].
+      form("windows", masked([](FormWriter& w, V s) {
+             V x = w.add(s, w.weights({1, kHeads, kRows, kRows}));
+             x = w.reshape(x, {1, kBatch, kHeads, kRows, kRows});
+             x = w.add(x, w.unsqueeze(w.unsqueeze(w.input({kBatch, kRows, kRows}), 1), 0));
+             return w.reshape(x, {kBatch, kHeads, kRows, kRows});
+           })),
+      // The scores' heads come apart in between: no strides of a mask follow both.
+      form("three_sums_in_other_dims", masked([](FormWriter& w, V s) {
+             V x = w.add(w.add(s, w.weights({1, kHeads, kRows, kRows})), w.input({kBatch, 1, 1, kRows}));
+             x = w.reshape(x, {1, kBatch, kHeads, kRows, kRows});
+             x = w.add(x, w.input({1, kBatch, 1, kRows, kRows}));
+             return w.reshape(x, {kBatch, kHeads, kRows, kRows});
+           }),
+           -1, 0),
+      // No single mask does what these do.
+      form("conditions_with_other_fills", masked([where](FormWriter& w, V s) {
+             V causal = w.op("Where", where(w.constant(triangle(1, 0, DType::Bool)), s, w.number(-3)));
+             return w.op("Where", where(w.input({kBatch, 1, 1, kRows}, DType::Bool), causal, w.number(-5)));
+           }),
+           -1, 0),
+      form("sums_on_both_sides_of_a_condition", masked([where](FormWriter& w, V s) {
+             V x = w.add(s, w.input({kRows, kRows}));
+             x = w.op("Where", where(w.constant(triangle(1, 0, DType::Bool)), x, w.number(-3)));
+             return w.add(x, w.input({kBatch, 1, 1, kRows}));
+           }),
+           -1, 0),
       // A mask outside the scale acts otherwise.
       form("scaled_with_the_mask", with_scores([](FormWriter& w, V s) {
              return w.mul(w.add(s, w.input({kRows, kRows})), scale(w));
