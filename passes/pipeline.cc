@@ -122,6 +122,15 @@ std::vector<Pass> simplifying_passes() {
 
 std::vector<Pass> pipeline() {
   std::vector<Pass> passes = canonical_passes();
+std::vector<Pass> written_out_passes() {
+  return {
+      optional(group_norm_fusion_pass()), optional(layer_norm_fusion_pass()),
+      optional(rms_norm_fusion_pass()),   optional(gelu_fusion_pass()),
+      optional(hard_swish_fusion_pass()), optional(swish_fusion_pass()),
+      optional(softmax_fusion_pass()),
+  };
+}
+
   const std::vector<Pass> forms = {
       // From here on everything is static, or inside a region.
       dynamic_regions_pass(),
@@ -132,17 +141,10 @@ std::vector<Pass> pipeline() {
       constant_folding_pass(),
       basic(quantize_expand_pass()),
       basic(quantize_sign_pass()),
-
-      // Operators that exporters write out, before others are written out here.
-      optional(group_norm_fusion_pass()),
-      optional(layer_norm_fusion_pass()),
-      optional(rms_norm_fusion_pass()),
+  };
+  const std::vector<Pass> simpler = {
       optional(add_layer_norm_fusion_pass()),
       optional(add_rms_norm_fusion_pass()),
-      optional(gelu_fusion_pass()),
-      optional(hard_swish_fusion_pass()),
-      optional(swish_fusion_pass()),
-      optional(softmax_fusion_pass()),
 
       // Operators that have simpler forms take them; what that leaves to fold is folded.
       optional(conv_batch_norm_pass()),
@@ -186,7 +188,7 @@ std::vector<Pass> pipeline() {
       dead_code_pass(),
       optional(in_place_parts_pass()),
   };
-  for (const std::vector<Pass>& group : {forms, simplifying_passes(), rest})
+  for (const std::vector<Pass>& group : {forms, written_out_passes(), simpler, simplifying_passes(), rest})
     passes.insert(passes.end(), group.begin(), group.end());
   return passes;
 }

@@ -155,7 +155,10 @@ Status compile_model(const CompileOptions& options, CompileResult& result) {
   log(LogLevel::Info, "imported " + std::to_string(graph.node_list().size()) + " nodes of " +
                           options.model.filename().string());
   passes::PassContext context;
-  context.options.node_precisions = resolve_precisions(graph, options.node_precisions, result.warnings);
+  if (!options.node_precisions.empty())
+    context.options.node_precisions =
+        resolve_precisions(graph, options.node_precisions,
+                           written_forms(graph, bindings(options), options.switches), result.warnings);
   ATC_TRY(select_outputs(graph, options.out_nodes));
   graph.sweep();
   ATC_ASSIGN(const passes::CustomOperators custom, load_custom_ops(options.custom_ops));

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "atc/base/strings.h"
-#include "driver/written_forms.h"
 #include "om/op_names.h"
 
 namespace atc::driver {
@@ -57,12 +56,12 @@ void collect(const ir::Graph& graph, std::vector<const Node*>& out) {
 
 class Resolver {
  public:
-  explicit Resolver(const ir::Graph& graph) : forms_(written_forms(graph)) {
+  Resolver(const ir::Graph& graph, std::vector<WrittenForm> forms) : forms_(std::move(forms)) {
     collect(graph, nodes_);
     for (const Node* n : nodes_)
       if (n->is("Gelu")) fast_nodes_.insert(n);
     for (const WrittenForm& form : forms_)
-      if (form.type == "Gelu") fast_nodes_.insert(form.nodes.begin(), form.nodes.end());
+      if (form.type == "Gelu" && form.fuses) fast_nodes_.insert(form.nodes.begin(), form.nodes.end());
   }
 
   void apply(const PrecisionEntry& entry) {
@@ -160,9 +159,9 @@ class Resolver {
 }  // namespace
 
 passes::NodePrecisions resolve_precisions(const ir::Graph& graph, const std::vector<PrecisionEntry>& entries,
-                                          std::vector<Diagnostic>& warnings) {
+                                          std::vector<WrittenForm> forms, std::vector<Diagnostic>& warnings) {
   if (entries.empty()) return {};
-  Resolver resolver(graph);
+  Resolver resolver(graph, std::move(forms));
   for (const PrecisionEntry& entry : entries) resolver.apply(entry);
   return resolver.finish(warnings);
 }

@@ -1,141 +1,69 @@
 #include "driver/written_forms.h"
 
 #include <algorithm>
-#include <array>
-#include <optional>
+#include <unordered_map>
+
+#include "passes/bind_shapes.h"
+#include "passes/pass_manager.h"
+#include "passes/pipeline.h"
 
 namespace atc::driver {
 namespace {
 
+using ir::Graph;
 using ir::Node;
-using ir::Value;
 
-// The one node that reads the node's result; null when there are several, or none.
-const Node* reader(const Node* n) {
-  if (n == nullptr || n->output(0) == nullptr || n->output(0)->uses().size() != 1) return nullptr;
-  return n->output(0)->uses()[0].node;
-}
-
-const Node* reader_of_type(const Node* n, std::string_view type) {
-  const Node* r = reader(n);
-  return r != nullptr && r->is(type) ? r : nullptr;
-}
-
-const Node* maker(const Node* n, std::size_t input) {
-  const Value* v = n->input(input);
-  return v == nullptr ? nullptr : v->producer();
-}
-
-bool is_given(const Value* v) {
-  return v != nullptr && (v->is_constant() || (v->producer() != nullptr && v->producer()->is("Constant")));
-}
-
-bool has_given_operand(const Node* n) { return is_given(n->input(0)) || is_given(n->input(1)); }
-
-// Nodes that compute `from` out of few operators of the given types, nearest last.
-void add_before(const Node* from, std::initializer_list<std::string_view> types, int depth,
-                std::vector<const Node*>& out) {
-  if (from == nullptr || depth == 0) return;
-  if (std::none_of(types.begin(), types.end(), [&](std::string_view t) { return from->is(t); })) return;
-  if (std::find(out.begin(), out.end(), from) != out.end()) return;
-  for (std::size_t i = 0; i < from->inputs().size(); ++i) add_before(maker(from, i), types, depth - 1, out);
-  out.push_back(from);
-}
-
-// 1 + curve(..), times x, times a half.
-std::optional<WrittenForm> gelu(const Node& curve) {
-  WrittenForm form{"Gelu", {}};
-  if (curve.is("Erf"))
-    add_before(maker(&curve, 0), {"Div", "Mul"}, 1, form.nodes);
-  else if (curve.is("Tanh"))
-    add_before(maker(&curve, 0), {"Mul", "Add", "Pow"}, 5, form.nodes);
-  else
-    return std::nullopt;
-  const Node* one = reader_of_type(&curve, "Add");
-  if (one == nullptr || !has_given_operand(one) || form.nodes.empty()) return std::nullopt;
-  const Node* first = reader_of_type(one, "Mul");
-  if (first == nullptr) return std::nullopt;
-  form.nodes.insert(form.nodes.end(), {&curve, one});
-  const auto is_half = [](const Node* n) { return n != nullptr && n->is("Mul") && has_given_operand(n); };
-  for (std::size_t i = 0; i < 2; ++i)
-    if (const Node* half = maker(first, i); half != one && is_half(half)) form.nodes.push_back(half);
-  form.nodes.push_back(first);
-  if (const Node* second = reader_of_type(first, "Mul");
-      second != nullptr && (is_half(first) || is_half(second)))
-    form.nodes.push_back(second);
-  return form;
-}
-
-// From the mean of squares on: + epsilon, square root, division, weight, bias.
-std::optional<WrittenForm> norm(const Node& mean) {
-  if (!mean.is("ReduceMean")) return std::nullopt;
-  const Node* square = maker(&mean, 0);
-  if (square == nullptr || !(square->is("Pow") || square->is("Mul"))) return std::nullopt;
-  const Node* epsilon = reader_of_type(&mean, "Add");
-  const Node* root = reader_of_type(epsilon, "Sqrt");
-  if (root == nullptr) return std::nullopt;
-  WrittenForm form{"RmsNorm", {}};
-  if (const Node* centered = maker(square, 0); centered != nullptr && centered->is("Sub"))
-    if (const Node* average = maker(centered, 1); average != nullptr && average->is("ReduceMean")) {
-      form.type = "LayerNorm";
-      form.nodes = {average, centered};
-    }
-  form.nodes.insert(form.nodes.end(), {square, &mean, epsilon, root});
-  const Node* last = reader(root);
-  if (last == nullptr) return std::nullopt;
-  form.nodes.push_back(last);
-  if (last->is("Reciprocal") || (last->is("Div") && is_given(last->input(0)))) {
-    last = reader_of_type(last, "Mul");
-    if (last == nullptr) return std::nullopt;
-    form.nodes.push_back(last);
-  } else if (!last->is("Div")) {
-    return std::nullopt;
-  }
-  for (const char* type : {"Mul", "Add"}) {
-    const Node* next = reader_of_type(last, type);
-    if (next == nullptr || !has_given_operand(next)) continue;
-    form.nodes.push_back(next);
-    last = next;
-  }
-  return form;
-}
-
-std::optional<WrittenForm> group_norm(const Node& inner) {
-  if (!inner.is("InstanceNormalization")) return std::nullopt;
-  const Node* before = maker(&inner, 0);
-  const Node* after = reader_of_type(&inner, "Reshape");
-  if (before == nullptr || !before->is("Reshape") || after == nullptr) return std::nullopt;
-  WrittenForm form{"GroupNorm", {before, &inner, after}};
-  const Node* last = after;
-  for (const char* type : {"Mul", "Add"}) {
-    const Node* next = reader_of_type(last, type);
-    if (next == nullptr) break;
-    form.nodes.push_back(next);
-    last = next;
-  }
-  return form;
-}
-
-std::optional<WrittenForm> swish(const Node& gate) {
-  const Node* product = gate.is("Sigmoid") ? reader_of_type(&gate, "Mul") : nullptr;
-  if (product == nullptr) return std::nullopt;
-  if (product->input(0) != gate.input(0) && product->input(1) != gate.input(0)) return std::nullopt;
-  return WrittenForm{"Swish", {&gate, product}};
-}
-
-void collect(const ir::Graph& graph, std::vector<WrittenForm>& out) {
+template <class F>
+void for_nodes(const Graph& graph, const F& f) {
   for (const auto& n : graph.nodes()) {
-    for (const auto match : {gelu, norm, group_norm, swish})
-      if (auto form = match(*n)) out.push_back(*std::move(form));
-    for (const auto& body : ir::subgraphs(*n)) collect(*body, out);
+    f(*n);
+    for (const auto& body : ir::subgraphs(*n)) for_nodes(*body, f);
   }
+}
+
+/// The kind of a node that a recogniser has made, which is called after the last node that it stands for; ""
+/// of others.
+std::string kind_of(const Node& n) {
+  if (n.sources.size() < 2) return {};
+  const std::size_t slash = n.name.rfind('/');
+  // The last node had no name.
+  if (slash == std::string::npos) return n.name;
+  const std::string base = n.name.substr(0, slash);
+  const bool is_source = std::find(n.sources.begin(), n.sources.end(), base) != n.sources.end();
+  return is_source ? n.name.substr(slash + 1) : std::string();
 }
 
 }  // namespace
 
-std::vector<WrittenForm> written_forms(const ir::Graph& graph) {
+std::vector<WrittenForm> written_forms(const Graph& graph,
+                                       const std::map<std::string, std::vector<std::int64_t>>& input_shapes,
+                                       const passes::Switches& switches) {
+  const std::unique_ptr<Graph> copy = graph.clone();
+  if (!passes::bind_input_shapes(*copy, input_shapes, "input_shape").ok()) return {};
+  passes::PassContext context;
+  if (!passes::PassManager(passes::canonical_passes()).run(*copy, context).ok()) return {};
+
+  std::unordered_map<std::string, std::vector<const Node*>> by_source;
+  for_nodes(graph, [&](const Node& n) {
+    if (!n.sources.empty()) by_source[n.sources.front()].push_back(&n);
+  });
   std::vector<WrittenForm> out;
-  collect(graph, out);
+  for (const passes::Pass& pass : passes::written_out_passes()) {
+    std::vector<std::string> known;  // made by the passes before
+    for_nodes(*copy, [&](const Node& n) { known.push_back(n.name); });
+    std::sort(known.begin(), known.end());
+    if (!passes::PassManager(std::vector<passes::Pass>{pass}).run(*copy, context).ok()) return {};
+    for_nodes(*copy, [&](const Node& n) {
+      const std::string kind = kind_of(n);
+      if (kind.empty() || std::binary_search(known.begin(), known.end(), n.name)) return;
+      WrittenForm& form = out.emplace_back();
+      form.type = kind;
+      form.fuses = switches.is_on(pass);
+      for (const std::string& source : n.sources)
+        if (const auto found = by_source.find(source); found != by_source.end())
+          form.nodes.insert(form.nodes.end(), found->second.begin(), found->second.end());
+    });
+  }
   return out;
 }
 
