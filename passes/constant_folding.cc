@@ -2,23 +2,30 @@
 
 #include <algorithm>
 #include <deque>
+#include <optional>
 
 #include "ops/op.h"
 #include "passes/constant_evaluator.h"
 #include "passes/inline_branch.h"
+#include "passes/needed_constants.h"
 #include "passes/operator_check.h"
 #include "passes/shape_inference.h"
 
 namespace atc::passes {
 namespace {
 
+constexpr std::string_view kName = "constant-folding";
+
 class Folder {
  public:
-  Folder(ir::Graph& root, bool keep_dequantize) : inference_(root), evaluator_(root, keep_dequantize) {}
+  Folder(ir::Graph& root, bool keep_dequantize, bool all)
+      : inference_(root), evaluator_(root, keep_dequantize), folds_all_(all) {}
   /// Types set anew count too.
   int changes() const { return changes_ + inference_.changes(); }
 
   Status fold(ir::Graph& graph) {
+    std::optional<NeededConstants> needed;
+    if (!folds_all_) needed.emplace(graph);
     const std::vector<ir::Node*> nodes = graph.node_list();
     std::deque<ir::Node*> work(nodes.begin(), nodes.end());
     while (!work.empty()) {
@@ -39,17 +46,17 @@ class Folder {
           // A branch that does not fit may never be taken (see the inference of If).
           if (!folded.ok() && !node->is("If")) return folded;
         }
-      fold_outputs(*node);
+      fold_outputs(*node, !needed || needed->contains(*node));
     }
     return {};
   }
 
  private:
-  void fold_outputs(ir::Node& node) {
+  void fold_outputs(ir::Node& node, bool evaluates) {
     for (std::size_t i = 0; i < node.outputs().size(); ++i)
       if (ir::Value* v = node.output(i)) fold_known_elements(v);
     const auto left = [](const ir::Value* v) { return v != nullptr; };
-    if (std::none_of(node.outputs().begin(), node.outputs().end(), left)) return;
+    if (!evaluates || std::none_of(node.outputs().begin(), node.outputs().end(), left)) return;
     auto results = evaluator_.fold(node);
     if (!results) return;
     for (std::size_t i = 0; i < node.outputs().size(); ++i)
@@ -77,20 +84,23 @@ class Folder {
 
   ShapeInference inference_;
   ConstantEvaluator evaluator_;
+  const bool folds_all_;
   int changes_ = 0;
 };
 
-StatusOr<int> fold_graph(ir::Graph& graph, bool keep_dequantize) {
+StatusOr<int> fold_graph(ir::Graph& graph, bool keep_dequantize, const PassContext& context) {
   // What a branch not taken contains does not matter: conditionals are looked at when all is folded.
   ATC_TRY(check_operators(graph, Conditionals::Skip));
-  Folder folder(graph, keep_dequantize);
+  const auto& switches = context.options.switches.passes;
+  const auto named = switches.find(kName);
+  Folder folder(graph, keep_dequantize, named == switches.end() || named->second);
   ATC_TRY(folder.fold(graph));
   if (folder.changes() > 0) graph.sweep();
   return folder.changes();
 }
 
-StatusOr<int> run(ir::Graph& graph, PassContext&) { return fold_graph(graph, false); }
-StatusOr<int> run_keeping(ir::Graph& graph, PassContext&) { return fold_graph(graph, true); }
+StatusOr<int> run(ir::Graph& graph, PassContext& context) { return fold_graph(graph, false, context); }
+StatusOr<int> run_keeping(ir::Graph& graph, PassContext& context) { return fold_graph(graph, true, context); }
 
 }  // namespace
 
@@ -101,9 +111,7 @@ Pass early_constant_folding_pass() {
 }
 
 Pass constant_folding_pass() {
-  return {.name = "constant-folding",
-          .summary = "Replaces what does not depend on the inputs by constants",
-          .run = run};
+  return {.name = kName, .summary = "Replaces what does not depend on the inputs by constants", .run = run};
 }
 
 }  // namespace atc::passes

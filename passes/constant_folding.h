@@ -15,6 +15,8 @@ namespace atc::passes {
 ///
 ///     s = Shape(x: f32[2,3]); d = Gather(s, 0); r = Concat(d, [-1])    ->    r = [2,-1]
 ///
+/// Switched off (Switches, by its name), it still folds what kernels need as constants: needed_constants.h.
+///
 /// Errors: those of infer_shapes.
 Pass constant_folding_pass();  ///< "constant-folding"; changes: values made constant or typed anew, Ifs
                                ///< inlined

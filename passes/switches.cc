@@ -12,6 +12,9 @@ namespace {
 // Entries of to_text() that stand for no single pass.
 constexpr std::string_view kAllGraph = "GraphFusion.ALL", kAllUb = "UBFusion.ALL", kBasic = "basic-only";
 
+// It always runs; off, it does what is needed alone.
+constexpr std::string_view kFolding = "constant-folding";
+
 bool has_name(const Pass& pass, std::string_view name) {
   if (name == pass.name || name == pass.atc_name) return true;
   const auto parts = split(pass.parts, ' ');
@@ -63,7 +66,7 @@ std::string Switches::to_text() const {
   const std::vector<Pass> known = pipeline();
   for (const auto& [name, on] : passes)
     if (std::any_of(known.begin(), known.end(),
-                    [&](const Pass& p) { return p.optional && has_name(p, name); }))
+                    [&](const Pass& p) { return (p.optional || name == kFolding) && has_name(p, name); }))
       add(name, on);
   return join(entries, ";");
 }

@@ -16,6 +16,7 @@
 #include "passes/bind_shapes.h"
 #include "passes/custom_fusion.h"
 #include "passes/fusion_trace.h"
+#include "passes/kept_dead_code.h"
 #include "passes/operator_check.h"
 #include "passes/pass_manager.h"
 #include "passes/pipeline.h"
@@ -159,11 +160,15 @@ Status compile_model(const CompileOptions& options, CompileResult& result) {
     context.options.node_precisions =
         resolve_precisions(graph, options.node_precisions,
                            written_forms(graph, bindings(options), options.switches), result.warnings);
+  std::optional<passes::KeptDeadCode> unread;
+  if (options.keeps_dead_code) unread.emplace(graph);
   ATC_TRY(select_outputs(graph, options.out_nodes));
+  if (unread) unread->attach(graph);
   graph.sweep();
   ATC_ASSIGN(const passes::CustomOperators custom, load_custom_ops(options.custom_ops));
   Trail trail;
   ATC_TRY(passes::take_custom_nodes(graph, custom, *options.chip, trail.custom));
+  if (unread) unread->detach(graph);
   ATC_TRY(passes::check_operators(graph, passes::Conditionals::Skip));
   ATC_TRY(passes::bind_input_shapes(graph, bindings(options), "input_shape"));
   ATC_TRY(narrow_inputs(graph, options.input_fp16_nodes));
@@ -172,6 +177,7 @@ Status compile_model(const CompileOptions& options, CompileResult& result) {
   context.options.chip = options.chip;
   context.options.precision = options.precision;
   context.options.switches = options.switches;
+  if (unread) unread->attach(graph);
   if (passes::has_custom_patterns(custom, *options.chip)) {
     // Subgraphs are looked for in canonical form; the pipeline begins with the same passes again.
     Trail before;
@@ -181,7 +187,9 @@ Status compile_model(const CompileOptions& options, CompileResult& result) {
   ATC_TRY(run_pipeline(options, passes::pipeline(), graph, context, trail, result));
   warn_of_unused(custom, trail.custom, result);
 
-  ATC_ASSIGN(plan::BuiltPlan built, plan::build_plan(graph, *options.chip, memory_options(options, graph)));
+  ATC_ASSIGN(plan::BuiltPlan built, plan::build_plan(graph, *options.chip, memory_options(options, graph),
+                                                     unread ? unread->count() : 0));
+  if (unread) unread->detach(graph);
   warn_of_unknown_names(built.plan.memory, result.warnings);
   if (!options.embed_custom_ops)
     for (plan::PlanLibrary& library : built.plan.libraries) library.bytes = {};

@@ -88,7 +88,7 @@ std::vector<std::string> always_on(const passes::Switches& switches) {
   std::vector<std::string> out;
   const std::vector<passes::Pass> known = passes::pipeline();
   for (const auto& [name, on] : switches.passes) {
-    if (on) continue;
+    if (on || name == "constant-folding") continue;
     const auto is_named = [&, &name = name](const passes::Pass& p) {
       return name == p.name || name == p.atc_name;
     };

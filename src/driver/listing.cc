@@ -43,6 +43,7 @@ std::string list_ops() {
 
 /// Which switch turns it off: the section of a switch file; basic ones stay on at --oo_level=O1.
 std::string switch_of(const passes::Pass& pass) {
+  if (pass.name == "constant-folding") return "GraphFusion,O1";
   if (!pass.optional) return "always on";
   const std::string section = pass.kind == passes::FusionKind::Graph ? "GraphFusion" : "UBFusion";
   return section + (pass.basic ? ",O1" : "");

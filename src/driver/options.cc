@@ -231,6 +231,8 @@ class Reader {
       out_.switches.basic_only = true;
       std::erase_if(out_.switches.passes, [](const auto& entry) { return entry.second; });
     }
+    if (line_.text("oo_constant_folding") == "false") out_.switches.passes["constant-folding"] = false;
+    out_.keeps_dead_code = line_.text("oo_dead_code_elimination") == "false";
     ATC_ASSIGN(const passes::Switches more, parse_optimization_switch(line_.text("optimization_switch")));
     out_.switches.override_with(more);
     for (const std::string& name : always_on(out_.switches))

@@ -54,6 +54,7 @@ struct CompileOptions {
   std::vector<OutNode> out_nodes;
   std::vector<std::string> input_fp16_nodes;
   passes::Switches switches;
+  bool keeps_dead_code = false;                 ///< --oo_dead_code_elimination=false
   std::vector<PrecisionEntry> node_precisions;  ///< by name and type, later ones win
   std::vector<OutputType> output_types;
   bool display_model_info = false;

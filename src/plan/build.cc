@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "atc/base/math.h"
 #include "atc/ir/text.h"
@@ -40,23 +41,27 @@ void unique_constant_names(ir::Graph& graph) {
 
 class Builder final : public ops::LowerContext {
  public:
-  Builder(ir::Graph& graph, const soc::Chip& chip) : graph_(graph), chip_(chip), block_count_(chip) {}
+  Builder(ir::Graph& graph, const soc::Chip& chip, std::size_t unread)
+      : graph_(graph),
+        chip_(chip),
+        block_count_(chip),
+        outputs_(graph.outputs().first(graph.outputs().size() - unread)) {}
 
   StatusOr<BuiltPlan> run(const MemoryOptions& memory) {
     Plan& plan = out_.plan;
     plan.model_name = graph_.name;
     plan.soc_version = std::string(chip_.name);
     for (const Value* v : graph_.inputs()) ATC_TRY(refuse_strings("input", v));
-    for (const Value* v : graph_.outputs()) ATC_TRY(refuse_strings("output", v));
+    for (const Value* v : outputs_) ATC_TRY(refuse_strings("output", v));
     for (const Value* v : graph_.inputs()) {
       const int t = add_tensor(v, Space::Input);
       plan.tensors[index(t)].index = static_cast<int>(plan.inputs.size());
       plan.inputs.push_back({v->name(), t});
     }
-    for (const Value* v : graph_.outputs()) plan.outputs.push_back({v->name(), -1});
+    for (const Value* v : outputs_) plan.outputs.push_back({v->name(), -1});
     find_parts();
     for (const auto& n : graph_.nodes()) ATC_TRY(lower(*n));
-    for (std::size_t i = 0; i < graph_.outputs().size(); ++i) ATC_TRY(finish_output(i));
+    for (std::size_t i = 0; i < outputs_.size(); ++i) ATC_TRY(finish_output(i));
     std::vector<Shown> shown(plan.tensors.size());
     for (std::size_t t = 0; t < shown.size(); ++t) shown[t] = shown_by(static_cast<int>(t));
     plan_arena(plan, shown, memory);
@@ -134,8 +139,8 @@ class Builder final : public ops::LowerContext {
   static bool is_static(const Value* v) { return v == nullptr || v->type.is_static(); }
 
   int output_number(const Value* v) const {
-    for (std::size_t i = 0; i < graph_.outputs().size(); ++i)
-      if (graph_.outputs()[i] == v) return static_cast<int>(i);
+    for (std::size_t i = 0; i < outputs_.size(); ++i)
+      if (outputs_[i] == v) return static_cast<int>(i);
     return -1;
   }
 
@@ -427,7 +432,7 @@ class Builder final : public ops::LowerContext {
 
   // Outputs that are inputs, constants, or the same value as another output are copied.
   Status finish_output(std::size_t i) {
-    const Value* v = graph_.outputs()[i];
+    const Value* v = outputs_[i];
     PlanPort& port = out_.plan.outputs[i];
     auto it = tensor_of_.find(v);
     if (it != tensor_of_.end()) {
@@ -460,6 +465,7 @@ class Builder final : public ops::LowerContext {
   ir::Graph& graph_;
   const soc::Chip& chip_;
   kernels::BlockCount block_count_;
+  const std::span<Value* const> outputs_;  // of the plan
   const Node* node_ = nullptr;
   BuiltPlan out_;
   std::map<const Value*, int> tensor_of_;
@@ -476,10 +482,12 @@ Bytes BuiltPlan::weight_section() const {
   return std::move(all).freeze();
 }
 
-StatusOr<BuiltPlan> build_plan(ir::Graph& graph, const soc::Chip& chip, const MemoryOptions& memory) {
+StatusOr<BuiltPlan> build_plan(ir::Graph& graph, const soc::Chip& chip, const MemoryOptions& memory,
+                               std::size_t unread) {
+  ATC_CHECK(unread <= graph.outputs().size(), "more unread outputs than there are");
   graph.sweep();
   unique_constant_names(graph);
-  return Builder(graph, chip).run(memory);
+  return Builder(graph, chip, unread).run(memory);
 }
 
 }  // namespace atc::plan

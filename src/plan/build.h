@@ -22,7 +22,9 @@ struct BuiltPlan {
 /// Lowers every node of the graph (formats chosen, weights packed, types static) to tasks, puts them in the
 /// order that needs least memory, gives each tensor its place and packs the activation arena. Constants get
 /// unique names in the graph, by which the plan's Weight tensors are found. Nodes atc::Region become tasks of
-/// the engine Region. E10055 when an operator cannot be compiled.
-StatusOr<BuiltPlan> build_plan(ir::Graph& graph, const soc::Chip& chip, const MemoryOptions& memory = {});
+/// the engine Region. The graph's last `unread` outputs are none of the plan's: they keep what makes them,
+/// and lie in the arena. E10055 when an operator cannot be compiled.
+StatusOr<BuiltPlan> build_plan(ir::Graph& graph, const soc::Chip& chip, const MemoryOptions& memory = {},
+                               std::size_t unread = 0);
 
 }  // namespace atc::plan

@@ -366,6 +366,14 @@ TEST_F(PrecisionFiles, LevelThenSwitches) {
   EXPECT_FALSE(o3->switches.basic_only);
   EXPECT_TRUE(o3->switches.passes.at("attention-fusion"));
   EXPECT_EQ(error_of(with({"--oo_level=O2"})).code, "E10001");
+  EXPECT_FALSE(o3->keeps_dead_code);
+  EXPECT_FALSE(o3->switches.passes.contains("constant-folding"));
+  const auto off = with({"--oo_constant_folding=false", "--oo_dead_code_elimination=false"});
+  ASSERT_TRUE(off.ok()) << off.status().to_string();
+  EXPECT_TRUE(off->warnings.empty()) << "they have an effect";
+  EXPECT_TRUE(off->keeps_dead_code);
+  EXPECT_FALSE(off->switches.passes.at("constant-folding"));
+  EXPECT_EQ(error_of(with({"--oo_constant_folding=off"})).code, "E10005");
   EXPECT_EQ(error_of(with({"--fusion_switch_file=" + file("t", "a:on\na:off\n")})).code, "E10001");
 }
 

@@ -141,5 +141,53 @@ TEST(ConstantFolding, UnknownOperatorsAreRefusedAsInInference) {
       "E16002");
 }
 
+/// The graph after the pass, which is switched off.
+std::string folded_off(const std::string& text) {
+  const auto graph = graph_of(text);
+  PassContext context;
+  context.options.switches.passes["constant-folding"] = false;
+  for (int round = 0; round < 2; ++round) {
+    const auto changes = constant_folding_pass().run(*graph, context);
+    EXPECT_TRUE(changes.ok()) << changes.status().to_string();
+    if (round == 1) {
+      EXPECT_EQ(*changes, 0) << "a second run makes changes";
+    }
+  }
+  EXPECT_EQ(ir::verify(*graph), "");
+  return ir::print(*graph);
+}
+
+TEST(ConstantFoldingOff, WhatElementwiseOperatorsAndProductsReadStays) {
+  const std::string after = folded_off(air("%0 \"x\": f32[2,3]", "%6",
+                                           "  %1 = const f32[4,3] splat 0.5\n"
+                                           "  %2 = Transpose@13(%1) : f32[3,4]\n"
+                                           "  %3 = const f32[4] {1.0,2.0,3.0,4.0}\n"
+                                           "  %4 = Exp@13(%3) : f32[4]\n"
+                                           "  %5 = MatMul@13(%0, %2) : f32[2,4]\n"
+                                           "  %6 \"y\" = Add@14(%5, %4) : f32[2,4]\n"));
+  EXPECT_THAT(after, HasSubstr("Transpose@13("));
+  EXPECT_THAT(after, HasSubstr("Exp@13("));
+}
+
+TEST(ConstantFoldingOff, ParametersNumbersAndIntegersAreFolded) {
+  const std::string after = folded_off(air("%0 \"x\": f32[1,3,5,7]", "%9, %12, %14",
+                                           "  %1 = const f32[1,1,3,4] splat 0.5\n"
+                                           "  %2 = Transpose@13(%1) {perm=[3,2,0,1]} : f32[4,3,1,1]\n"
+                                           "  %9 \"y\" = Conv@11(%0, %2) : f32[1,4,5,7]\n"
+                                           "  %3 = const f32[4] {1.0,1.0,2.0,2.0}\n"
+                                           "  %4 = Neg@13(%3) : f32[4]\n"
+                                           "  %5 = Abs@13(%4) : f32[4]\n"
+                                           "  %12 \"z\" = Resize@13(%0, _, %5) : f32[1,3,10,14]\n"
+                                           "  %6 = const f32[] {4.0}\n"
+                                           "  %7 = Sqrt@13(%6) : f32[]\n"
+                                           "  %10 = const f32[2] {3.5,35.5}\n"
+                                           "  %11 = Floor@13(%10) : f32[2]\n"
+                                           "  %13 = Cast@13(%11) {to=7} : i64[2]\n"
+                                           "  %15 = Mul@14(%0, %7) : f32[1,3,5,7]\n"
+                                           "  %14 \"w\" = Reshape@13(%15, %13) : f32[3,35]\n"));
+  for (const char* folded : {"Transpose", "Neg", "Abs", "Sqrt", "Floor", "Cast"})
+    EXPECT_THAT(after, Not(HasSubstr(folded))) << folded;
+}
+
 }  // namespace
 }  // namespace atc::passes

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
+#include "passes/kept_dead_code.h"
 #include "passes/pass_manager.h"
 #include "passes/pipeline.h"
 #include "plan/build.h"
@@ -16,9 +18,12 @@ StatusOr<CompiledRun> compile_and_run(ir::Graph& graph, const CompileTarget& tar
   context.options.chip = chip;
   context.options.precision = target.precision;
   context.options.switches = target.switches;
+  std::optional<passes::KeptDeadCode> unread;
+  if (target.keeps_dead_code) unread.emplace(graph).attach(graph);
   passes::PassManager manager(passes::pipeline(), {.verify_each = true});
   ATC_TRY(manager.run(graph, context));
-  ATC_ASSIGN(plan::BuiltPlan built, plan::build_plan(graph, *chip));
+  ATC_ASSIGN(plan::BuiltPlan built, plan::build_plan(graph, *chip, {}, unread ? unread->count() : 0));
+  if (unread) unread->detach(graph);
   ATC_TRY(plan::validate(built.plan));
   CompiledRun run;
   run.fusions = context.fusions;

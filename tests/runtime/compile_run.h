@@ -14,6 +14,7 @@ struct CompileTarget {
   std::string_view chip;
   passes::Precision precision;
   passes::Switches switches = {};
+  bool keeps_dead_code = false;  ///< nodes that nothing reads stay
 };
 
 struct CompiledRun {

@@ -13,6 +13,8 @@
 namespace atc::runtime {
 namespace {
 
+constexpr const char* kFolding = "constant-folding";
+
 struct Target : CompileTarget {
   double tolerance;  ///< root mean square of the error, relative to the values'
 };
@@ -27,6 +29,7 @@ std::vector<std::string> optional_passes() {
   std::vector<std::string> out;
   for (const passes::Pass& pass : passes::pipeline())
     if (pass.optional) out.emplace_back(pass.name);
+  out.emplace_back(kFolding);  // it runs, but keeps to what is needed
   return out;
 }
 
@@ -54,11 +57,44 @@ std::vector<Variant> variants(unsigned seed, bool each) {
   return out;
 }
 
+/// Constants computed of constants, for folding to find: -(-c).
+void compute_constants(ir::Graph& graph) {
+  ir::Node* first = graph.nodes().front().get();
+  for (ir::Value* v : graph.values()) {
+    if (!v->is_constant() || v->type.dtype != DType::F32 || v->constant().count() < 2 || !graph.is_used(v))
+      continue;
+    std::vector<double> values = to_doubles(v->constant());
+    for (double& x : values) x = -x;
+    ir::Value* negative =
+        graph.add_constant(v->name() + "/negative", from_doubles(DType::F32, v->constant().shape, values));
+    ir::Node* n = graph.add_node("Neg", {negative}, 1, first, {}, 13);
+    n->output(0)->type = v->type;
+    graph.replace_uses(v, n->output(0));
+  }
+}
+
+/// Nodes that nothing reads, behind every third.
+void add_dead_code(ir::Graph& graph) {
+  int i = 0;
+  for (const ir::Node* n : graph.node_list()) {
+    ir::Value* v = n->output(0);
+    if (++i % 3 != 0 || v == nullptr || v->type.dtype != DType::F32 || v->type.shape->empty()) continue;
+    ir::Node* dead = graph.add_node(i % 2 == 0 ? "Exp" : "Softmax", {v}, 1, nullptr, {}, 13);
+    dead->name = "dead_" + std::to_string(i);
+    dead->output(0)->type = v->type;
+  }
+}
+
 // The first output that is wrong, or what failed; "" when all is right.
 std::string fault_of(const RandomNetwork& net, const Target& target, const passes::Switches& switches) {
   CompileTarget one = target;
   one.switches = switches;
   const auto graph = net.graph->clone();
+  const auto folding = switches.passes.find(kFolding);
+  if (folding != switches.passes.end() && !folding->second) compute_constants(*graph);
+  // Half of the variants keep what nothing reads.
+  one.keeps_dead_code = switches.passes.size() % 2 == 1;
+  add_dead_code(*graph);
   try {
     const auto run = compile_and_run(*graph, one, net.inputs);
     if (!run.ok()) return run.status().to_string();
