@@ -4,8 +4,8 @@
 #include "ops/matmul.h"
 
 // atc::MatMul: inputs A [..., M, K], B, then what the epilogue reads. B is a constant packed in FRACTAL_Z
-// (logical N, K), or [..., K, N], or [..., N, K] with attribute trans_b = 1. Ranks are at least 2.
-// Of int8 A and B the accumulator is i32.
+// (logical N, K), or [..., K, N], or [..., N, K] with attribute trans_b = 1; A is [..., K, M] with trans_a
+// = 1. Ranks are at least 2. Of int8 A and B the accumulator is i32.
 namespace atc::ops {
 
 namespace {
@@ -39,7 +39,7 @@ MatrixAddress epilogue_address(const Dims& dims, const Dims& output) {
 void merge_batches(MatMulSpec& s) {
   while (!s.batch.empty()) {
     const std::int64_t count = s.batch.back();
-    if (s.b.batch_strides.back() != 0 && count != 1) return;
+    if ((s.b.batch_strides.back() != 0 || s.a_transposed) && count != 1) return;
     auto joins = [&](const MatrixAddress& a) {
       return count == 1 || a.batch_strides.back() == s.m * a.row_stride;
     };
@@ -63,11 +63,14 @@ Status lower_matmul(LowerContext& ctx) {
   const bool packed = b->type.format == ir::Format::FRACTAL_Z;
   const bool transposed = packed || node.attrs.get_int("trans_b", 0) != 0;
   MatMulSpec s;
-  s.m = ad[ad.size() - 2];
-  s.k = ad.back();
+  const bool trans_a = node.attrs.get_int("trans_a", 0) != 0;
+  s.m = trans_a ? ad.back() : ad[ad.size() - 2];
+  s.k = trans_a ? ad[ad.size() - 2] : ad.back();
   s.n = transposed ? bd[bd.size() - 2] : bd.back();
   s.batch.assign(out.begin(), out.end() - 2);
-  s.a = {0, batch_strides(ad, s.batch), s.k, 0};
+  // One row is the same either way.
+  s.a_transposed = trans_a && s.m > 1;
+  s.a = {0, batch_strides(ad, s.batch), s.a_transposed ? s.m : s.k, 0};
   s.b = {0, packed ? Dims(s.batch.size(), 0) : batch_strides(bd, s.batch), bd.back(), 0};
   s.b_layout = packed       ? MatMulSpec::BLayout::Panels
                : transposed ? MatMulSpec::BLayout::Transposed
@@ -88,14 +91,15 @@ Status lower_matmul(LowerContext& ctx) {
 }  // namespace
 
 void register_fused_matmul(Registry& registry) {
-  registry.add({.name = "MatMul",
-                .domain = "atc",
-                .since = 0,
-                .attrs = {{"epilogue", AttrKind::Graph, true}, {"trans_b", AttrKind::Int}},
-                .inputs = {2, INT_MAX},
-                .outputs = {1, INT_MAX},
-                .infer = infer_epilogue,
-                .lower = lower_matmul});
+  registry.add(
+      {.name = "MatMul",
+       .domain = "atc",
+       .since = 0,
+       .attrs = {{"epilogue", AttrKind::Graph, true}, {"trans_a", AttrKind::Int}, {"trans_b", AttrKind::Int}},
+       .inputs = {2, INT_MAX},
+       .outputs = {1, INT_MAX},
+       .infer = infer_epilogue,
+       .lower = lower_matmul});
 }
 
 }  // namespace atc::ops

@@ -193,6 +193,7 @@ bool may_merge(const Node& n) {
 bool alike(const Node& a, const Node& b) {
   const Epilogue ea = epilogue_of(a), eb = epilogue_of(b);
   if (a.input(0) != b.input(0) || ea.plain != eb.plain) return false;
+  if (a.attrs.get_int("trans_a", 0) != b.attrs.get_int("trans_a", 0)) return false;
   if (!ea.plain && a.input(ea.bias)->type.dtype != b.input(eb.bias)->type.dtype) return false;
   return a.input(1)->type.dtype == b.input(1)->type.dtype &&
          a.output(0)->type.dtype == b.output(0)->type.dtype;

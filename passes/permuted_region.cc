@@ -51,12 +51,29 @@ Dims moved_axes(const Dims& axes, const Dims& perm) {
 
 bool are_neighbours(const Dims& axes) { return axes.back() - axes.front() + 1 == std::ssize(axes); }
 
+// Rows and columns change places, all else stays.
+bool swaps_matrices(const Dims& perm) {
+  const std::size_t rank = perm.size();
+  if (rank < 2) return false;
+  Dims swapped = perm;
+  std::swap(swapped[rank - 1], swapped[rank - 2]);
+  return is_identity(swapped);
+}
+
+// A product with a constant matrix: (x^T W)^T = W^T x.
+bool is_constant_product(const Node& n) {
+  if (!n.is("MatMul")) return false;
+  const auto is_matrix = [](const Value* v) { return v->is_constant() && v->type.shape->size() >= 2; };
+  return is_matrix(n.input(0)) != is_matrix(n.input(1));
+}
+
 // The node can work on values in another order of the axes.
 bool can_turn(const Node& n, const Dims& perm) {
   if (!n.domain.empty() || !has_static_shapes(n) || n.outputs().size() != 1) return false;
   if (n.output(0)->type.shape->size() != perm.size()) return false;
   if (is_softmax(n)) return softmax_axis(n).has_value();
   if (n.is("Concat")) return axis_of(n, 1, perm.size()).has_value();
+  if (n.is("MatMul")) return swaps_matrices(perm) && is_constant_product(n);
   if (n.op_type.starts_with("Reduce")) {
     const auto axes = reduced_axes(n);
     return axes && are_neighbours(moved_axes(*axes, perm));
@@ -69,7 +86,10 @@ std::size_t data_inputs(const Node& n) {
   return is_softmax(n) || n.op_type.starts_with("Reduce") ? 1 : n.inputs().size();
 }
 
-bool broadcasts_as_it_is(const Value& v) { return element_count(v.type.dims()) == 1; }
+// As an operand of an elementwise operator.
+bool broadcasts_as_it_is(const Node& reader, const Value& v) {
+  return element_count(v.type.dims()) == 1 && !reader.is("Concat") && !reader.is("MatMul");
+}
 
 void turn_attributes(const Node& from, Node& to, const Dims& perm) {
   if (is_softmax(from)) {
@@ -147,7 +167,7 @@ void PermutedRegion::visit(Value* v, std::vector<Value*>& work) {
 bool PermutedRegion::joins(const Node& n, std::vector<Value*>& entries) const {
   for (std::size_t i = 0; i < data_inputs(n); ++i) {
     Value* v = n.input(i);
-    if (v == nullptr || inside_.contains(v) || (broadcasts_as_it_is(*v) && !n.is("Concat"))) continue;
+    if (v == nullptr || inside_.contains(v) || broadcasts_as_it_is(n, *v)) continue;
     if (v->type.shape->size() > perm_.size()) return false;
     if (v->is_constant()) continue;
     if (v->type.shape->size() != perm_.size()) return false;
@@ -173,7 +193,7 @@ void PermutedRegion::count() {
     for (std::size_t i = 0; i < data_inputs(*n); ++i) {
       const Value* v = n->input(i);
       if (v == nullptr || v->is_constant() || inside_.contains(v)) continue;
-      if (broadcasts_as_it_is(*v) && !n->is("Concat")) continue;
+      if (broadcasts_as_it_is(*n, *v)) continue;
       if (foreign.insert(v).second) --gain_;
     }
   for (const Node* exit : exits_) {
@@ -187,7 +207,7 @@ void PermutedRegion::count() {
 // An operand of a node of the region, in the order of its native form.
 Value* PermutedRegion::operand(Node& reader, Value* v) {
   if (inside_.contains(v)) return native(v);
-  if (broadcasts_as_it_is(*v) && !reader.is("Concat")) return v;
+  if (broadcasts_as_it_is(reader, *v)) return v;
   if (!v->is_constant()) return make_transpose(graph_, reader, v, inverse(perm_));
   Dims dims = v->type.dims();
   dims.insert(dims.begin(), perm_.size() - dims.size(), 1);
@@ -205,6 +225,7 @@ Value* PermutedRegion::native(Value* v) {
   std::vector<Value*> inputs(n->inputs().begin(), n->inputs().end());
   for (std::size_t i = 0; i < data_inputs(*n); ++i)
     if (inputs[i] != nullptr) inputs[i] = operand(*n, inputs[i]);
+  if (n->is("MatMul")) std::swap(inputs[0], inputs[1]);
   Node* turned = graph_.add_node(n->op_type, std::move(inputs), 1, n, {}, n->version);
   turned->name = n->name;
   turned->sources = n->sources;

@@ -9,7 +9,8 @@
 namespace atc::passes {
 
 /// Nodes around a Transpose that can work on what it reads instead: elementwise operators, Softmax,
-/// reductions and Concat, connected by values that are all permuted alike.
+/// reductions, Concat, and where it swaps rows and columns products with a constant matrix, connected by
+/// values that are all permuted alike.
 class PermutedRegion {
  public:
   /// `foreign`: operators that read a value from elsewhere belong to the region too; it costs a Transpose

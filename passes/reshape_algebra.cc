@@ -132,7 +132,7 @@ StatusOr<int> run(Graph& graph, PassContext&) { return apply_rules(graph, kRules
 }  // namespace
 
 Pass reshape_algebra_pass() {
-  return {"reshape-algebra", "TransposeReshapeFusionPass",
+  return {"reshape-algebra", "",
           "nodes that keep the order of elements become one Reshape, beside another one or a product", run};
 }
 

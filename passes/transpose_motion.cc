@@ -43,8 +43,7 @@ StatusOr<int> run(Graph& graph, PassContext&) { return apply_rules(graph, kRules
 }  // namespace
 
 Pass transpose_motion_pass() {
-  return {"transpose-motion", "ReshapeTransposeFusionPass",
-          "Transposes merge, and move across operators where that cancels some", run};
+  return {"transpose-motion", "", "Transposes merge, and move across operators where that cancels some", run};
 }
 
 }  // namespace atc::passes

@@ -258,9 +258,10 @@ class Core {
     std::int64_t k1_stride = 0;     ///< A: elements from one block of columns (one C0 slab) to the next
     std::int64_t panel_stride = 0;  ///< B: elements from one n1 panel to the next
   };
-  /// A from a row-major matrix: to NZ [cols/C0][rows][C0], zero padded; in Fast mode row-major.
+  /// A from a row-major matrix, rows x cols (cols x rows when `transposed`): to NZ [cols/C0][rows][C0], zero
+  /// padded; in Fast mode row-major.
   CubeTile load_matrix_a(Buffer& l1, const Gm& src, std::int64_t element_offset, DType dtype, int rows,
-                         int cols, std::int64_t row_stride);
+                         int cols, std::int64_t row_stride, bool transposed = false);
   /// A from an NC1HWC0 tensor: `c1` slabs, `c1_stride` elements apart, of `rows` stretches of `row_elements`,
   /// `row_stride` apart. In the result rows are plane_pitch() apart.
   CubeTile load_plane(Buffer& l1, const Gm& src, std::int64_t element_offset, DType dtype, int c1,
@@ -375,6 +376,7 @@ class Core {
   std::vector<std::uint8_t> step_k_;
   std::vector<std::int64_t> step_b_;
   std::vector<float> widened_;
+  std::vector<std::byte> turned_;
   std::vector<std::int64_t> gathered_;
   // What a fused instruction has gathered.
   bool fusing_ = false;

@@ -57,6 +57,15 @@ void to_panels(const T* src, T* dst, int k, int n, std::int64_t row_stride, bool
   }
 }
 
+// A row-major matrix transposed, dense.
+void turn_matrix(const std::byte* src, std::byte* dst, int rows, int cols, std::int64_t row_stride,
+                 std::int64_t e) {
+  for (int r = 0; r < rows; ++r)
+    for (int c = 0; c < cols; ++c)
+      std::memcpy(dst + (std::int64_t{c} * rows + r) * e, src + (r * row_stride + c) * e,
+                  static_cast<std::size_t>(e));
+}
+
 // The same of int8, in pairs of k: [ceil(n/16)][k32 / 2][16 n][2].
 void to_int8_panels(const std::byte* src, std::byte* dst, int k, int n, std::int64_t row_stride,
                     bool transposed) {
@@ -90,13 +99,22 @@ Core::CubeTile Core::loaded(Buffer& l1, const Gm& src, DType dtype, std::int64_t
 }
 
 Core::CubeTile Core::load_matrix_a(Buffer& l1, const Gm& src, std::int64_t element_offset, DType dtype,
-                                   int rows, int cols, std::int64_t row_stride) {
+                                   int rows, int cols, std::int64_t row_stride, bool transposed) {
   const std::int64_t e = bytes_of(dtype);
   const int lanes = cube_lanes(dtype);
-  check_gm(src, element_offset * e, ((rows - 1) * row_stride + cols) * e);
-  CubeTile tile = loaded(l1, src, dtype, row_stride == cols ? 1 : rows,
-                         row_stride == cols ? std::int64_t{rows} * cols : cols, rows * round_up(cols, lanes));
+  const int stored_rows = transposed ? cols : rows, stored_cols = transposed ? rows : cols;
+  check_gm(src, element_offset * e, ((stored_rows - 1) * row_stride + stored_cols) * e);
+  CubeTile tile = loaded(l1, src, dtype, row_stride == stored_cols ? 1 : stored_rows,
+                         row_stride == stored_cols ? std::int64_t{rows} * cols : stored_cols,
+                         rows * round_up(cols, lanes));
   const std::byte* from = computes() ? src.data + element_offset * e : nullptr;
+  if (transposed && computes()) {
+    // The matrix as rows x cols, which the moves below take as it is.
+    turned_.resize(static_cast<std::size_t>(std::int64_t{rows} * cols * e));
+    turn_matrix(from, turned_.data(), cols, rows, row_stride, e);
+    from = turned_.data();
+    row_stride = cols;
+  }
   if (values_ == Values::Literal) {
     tile.row_stride = lanes;
     tile.k1_stride = std::int64_t{rows} * lanes;
@@ -115,6 +133,10 @@ Core::CubeTile Core::load_matrix_a(Buffer& l1, const Gm& src, std::int64_t eleme
   if (values_ == Values::None) return tile;
   if (dtype == DType::F32) {
     tile.data = from;
+    if (transposed) {
+      std::memcpy(l1.own, from, static_cast<std::size_t>(std::int64_t{rows} * cols * e));
+      tile.data = l1.own;
+    }
     return tile;
   }
   if (dtype == DType::I8) {

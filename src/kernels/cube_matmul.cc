@@ -48,7 +48,8 @@ class MatMulKernel final : public PreparedKernel {
     const std::int64_t k_step = t_.k_chunk * lanes;
     const auto load_a = [&](const Tile& t, std::int64_t k0, int k) {
       return l1a.get({t.a0, k0, t.m}, [&](Buffer& l1) {
-        return core.load_matrix_a(l1, operands[0], t.a0 + k0, dtype_, t.m, k, s.a.row_stride);
+        return core.load_matrix_a(l1, operands[0], t.a0 + (s.a_transposed ? k0 * s.a.row_stride : k0), dtype_,
+                                  t.m, k, s.a.row_stride, s.a_transposed);
       });
     };
     const auto load_b = [&](const Tile& t, std::int64_t k0, int k) {
@@ -129,7 +130,7 @@ class MatMulKernel final : public PreparedKernel {
     t.m = static_cast<int>(std::min<std::int64_t>(t_.tile.m, s.m - t.m0));
     t.n = static_cast<int>(std::min(n_tile, s.n - t.n0));
     t.panels = static_cast<int>(ceil_div(t.n, 16));
-    t.a0 = s.a.offset + t.m0 * s.a.row_stride + along_batch(t.batch, s.a);
+    t.a0 = s.a.offset + t.m0 * (s.a_transposed ? 1 : s.a.row_stride) + along_batch(t.batch, s.a);
     t.b0 = s.b.offset + along_batch(t.batch, s.b);
     return t;
   }

@@ -15,8 +15,8 @@ struct MatrixAddress {
 };
 
 /// C[b, m, n] = epilogue(sum_k A[b, m, k] * B[b, k, n]), accumulated in f32, of int8 in i32.
-/// Operand 0 is A (row-major M x K), operand 1 is B; the epilogue's operand k is task operand k + 2, and the
-/// program's Acc is the product; its stores make the outputs.
+/// Operand 0 is A (row-major M x K, or K x M), operand 1 is B; the epilogue's operand k is task operand k +
+/// 2, and the program's Acc is the product; its stores make the outputs.
 struct MatMulSpec {
   Dims batch;
   std::int64_t m = 0, k = 0, n = 0;
@@ -25,6 +25,7 @@ struct MatMulSpec {
     Matrix,      ///< row-major K x N
     Transposed,  ///< row-major N x K
   } b_layout = BLayout::Panels;
+  bool a_transposed = false;  ///< A is row-major K x M: its row_stride steps along K
   MatrixAddress a, b;
   std::vector<MatrixAddress> epilogue_operands;
   VectorProgram epilogue;

@@ -38,6 +38,7 @@ void io_tiling(Archive& ar, MatMulTiling& t) {
   ar.io(t.spec.k);
   ar.io(t.spec.n);
   io_layout(ar, t.spec.b_layout);
+  ar.io(t.spec.a_transposed);
   io_address(ar, t.spec.a);
   io_address(ar, t.spec.b);
   io_list(ar, t.spec.epilogue_operands, [](auto& a, auto& x) { io_address(a, x); });
@@ -71,8 +72,9 @@ MatMulSpec with_batch_in_rows(MatMulSpec s) {
   while (!s.batch.empty()) {
     const std::int64_t n = s.batch.back();
     const auto rows = checked_mul(s.m, n);
-    if (n > 1 && (s.b.batch_strides.back() != 0 || !rows || *rows >= std::int64_t{1} << 31 || !goes_on(s.a) ||
-                  !std::all_of(s.epilogue_operands.begin(), s.epilogue_operands.end(), goes_on)))
+    if (n > 1 &&
+        (s.b.batch_strides.back() != 0 || !rows || *rows >= std::int64_t{1} << 31 || s.a_transposed ||
+         !goes_on(s.a) || !std::all_of(s.epilogue_operands.begin(), s.epilogue_operands.end(), goes_on)))
       break;
     s.batch.pop_back();
     s.b.batch_strides.pop_back();
@@ -188,7 +190,8 @@ std::vector<CubePlan> matmul_plans(const MatMulSpec& spec, const TileProgram& ep
         TileOperands o;
         o.a_unit_bytes = o.a_mean_bytes = m * lanes * e;
         o.b_unit_bytes = panels * 16 * lanes * e;
-        o.a_blocks = spec.a.row_stride == spec.k ? 1 : m;
+        o.a_blocks = spec.a_transposed ? lanes : spec.a.row_stride == spec.k ? 1 : m;
+        o.a_blocks_grow = spec.a_transposed;
         switch (spec.b_layout) {
           case MatMulSpec::BLayout::Panels:
             o.b_blocks = panels;

@@ -95,6 +95,21 @@ void expect_right(const Problem& p, const Memory& memory) {
       }
 }
 
+// A stored as [batch, k, m].
+void turn_a(Problem& p) {
+  const MatMulSpec& s = p.spec;
+  const auto a = to_doubles(p.a);
+  std::vector<double> turned(a.size());
+  for (std::int64_t i = 0; i < p.batch; ++i)
+    for (std::int64_t x = 0; x < s.m; ++x)
+      for (std::int64_t z = 0; z < s.k; ++z)
+        turned[static_cast<std::size_t>((i * s.k + z) * s.m + x)] =
+            a[static_cast<std::size_t>((i * s.m + x) * s.k + z)];
+  p.operands[0] = p.memory.operand(p.memory.add(from_doubles(p.dtype, {p.batch, s.k, s.m}, turned)), p.dtype);
+  p.spec.a_transposed = true;
+  p.spec.a.row_stride = s.m;
+}
+
 TEST(CubeMatMul, AllLayoutsDtypesAndTails) {
   struct Size {
     std::int64_t batch, m, k, n;
@@ -106,6 +121,7 @@ TEST(CubeMatMul, AllLayoutsDtypesAndTails) {
       for (Layout layout : {Layout::Panels, Layout::Matrix, Layout::Transposed})
         for (DType dtype : {DType::F32, DType::F16, DType::BF16}) {
           Problem p = make_problem(s.batch, s.m, s.k, s.n, layout, dtype, seed++);
+          if (s.m > 1 && seed % 2 == 0) turn_a(p);
           const auto task = make_matmul_task(p.spec, p.operands, chip(soc));
           ASSERT_TRUE(task.ok()) << task.status().to_string();
           Memory literal = p.memory;

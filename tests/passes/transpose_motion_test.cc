@@ -90,6 +90,37 @@ TEST(TransposeMotion, TwoBecomeOne) {
             "Add Softmax Transpose");
 }
 
+TEST(TransposeMotion, AcrossProductsWithConstantMatrices) {
+  // Mixing along the tokens: both products multiply from the left, biases become columns.
+  const std::string weights =
+      "  %1 = const f32[3,2] {1.0,2.0,3.0,4.0,5.0,6.0}\n  %2 = const f32[2] {1.0,-1.0}\n"
+      "  %3 = const f32[2,3] {1.0,0.0,2.0,1.0,1.0,3.0}\n";
+  const std::string mixer =
+      weights +
+      "  %4 = Transpose@13(%0) {perm=[0,2,1]} : f32[2,4,3]\n  %5 = MatMul@13(%4, %1) : f32[2,4,2]\n"
+      "  %6 = Add@14(%5, %2) : f32[2,4,2]\n  %7 = Relu@14(%6) : f32[2,4,2]\n"
+      "  %8 = MatMul@13(%7, %3) : f32[2,4,3]\n";
+  EXPECT_EQ(left("%0 \"x\": f32[2,3,4]", "%10",
+                 mixer + "  %9 = Transpose@13(%8) {perm=[0,2,1]} : f32[2,3,4]\n"
+                         "  %10 \"y\" = Add@14(%9, %0) : f32[2,3,4]\n"),
+            "MatMul Add Relu MatMul Add");
+  // From the left, too; and matrices of one row.
+  EXPECT_EQ(left("%0 \"x\": f32[4,3]", "%9",
+                 "  %1 = const f32[1,3] {1.0,2.0,3.0}\n  %4 = Transpose@13(%0) {perm=[1,0]} : f32[3,4]\n"
+                 "  %5 = MatMul@13(%1, %4) : f32[1,4]\n  %6 = Transpose@13(%5) {perm=[1,0]} : f32[4,1]\n"
+                 "  %9 \"y\" = Relu@14(%6) : f32[4,1]\n"),
+            "MatMul Relu");
+  // Nothing takes the transposition back; another matrix; axes other than the last two.
+  stays("%0 \"x\": f32[2,3,4]", "%9", mixer + "  %9 \"y\" = Relu@14(%8) : f32[2,4,3]\n");
+  stays("%0 \"x\": f32[2,3,4], %1 \"w\": f32[3,2]", "%6",
+        "  %4 = Transpose@13(%0) {perm=[0,2,1]} : f32[2,4,3]\n  %5 = MatMul@13(%4, %1) : f32[2,4,2]\n"
+        "  %6 \"y\" = Transpose@13(%5) {perm=[0,2,1]} : f32[2,2,4]\n");
+  stays("%0 \"x\": f32[2,3,4]", "%6",
+        "  %1 = const f32[4,2] splat 1.0\n"
+        "  %4 = Transpose@13(%0) {perm=[1,0,2]} : f32[3,2,4]\n  %5 = MatMul@13(%4, %1) : f32[3,2,2]\n"
+        "  %6 \"y\" = Transpose@13(%5) {perm=[1,0,2]} : f32[2,3,2]\n");
+}
+
 TEST(TransposeMotion, DoesNotMoveForNothing) {
   const std::string one = "  %2 = Transpose@13(%0) {perm=[1,0]} : f32[3,2]\n";
   // Nothing cancels.

@@ -34,6 +34,25 @@ TEST(TransposedOperand, RowsAreMovedWhole) {
   EXPECT_THAT(after, testing::HasSubstr("trans_b=1"));
 }
 
+TEST(TransposedOperand, TheFirstOperandToo) {
+  const auto text = [](const std::string& outputs) {
+    return air(
+        "%0 \"a\": f32[2,8,4], %1 \"b\": f32[2,5,8]", outputs,
+        "  %2 \"t\" = Transpose@13(%0) {perm=[0,2,1]} : f32[2,4,8] name \"s\" from \"s\"\n"
+        "  %3 = Transpose@13(%1) {perm=[0,2,1]} : f32[2,8,5] name \"t\" from \"t\"\n"
+        "  %9 \"y\" = atc::MatMul(%2, %3) {epilogue=graph \"epilogue\"(%0 \"acc\": f32[2,4,5]) -> (%0) {\n"
+        "  }} : f32[2,4,5] name \"m\" from \"m\"\n");
+  };
+  const std::string after = run_pass(transposed_operand_pass(), text("%9"));
+  EXPECT_THAT(after, testing::HasSubstr("atc::MatMul(%0, %1)"));
+  EXPECT_THAT(after,
+              testing::HasSubstr("trans_a=1, trans_b=1} : f32[2,4,5] name \"m\" from \"m\", \"s\", \"t\""));
+  // The model returns the transposed first operand.
+  const std::string kept = run_pass(transposed_operand_pass(), text("%9, %2"));
+  EXPECT_THAT(kept, testing::HasSubstr("atc::MatMul(%2, %1)"));
+  EXPECT_THAT(kept, testing::Not(testing::HasSubstr("trans_a")));
+}
+
 TEST(TransposedOperand, OthersStay) {
   const std::string swap =
       "  %2 \"k\" = Transpose@13(%1) {perm=[0,1,3,2]} : f32[2,3,8,5] name \"t\" from \"t\"\n";
