@@ -1,3 +1,4 @@
+#include "ops/box_copy.h"
 #include "ops/families.h"
 #include "ops/move.h"
 #include "ops/op.h"
@@ -39,6 +40,7 @@ void register_strided_view(Registry& registry) {
        .attrs = {{kShape, AttrKind::Ints, true}, {kOffset, AttrKind::Int}, {kStrides, AttrKind::Ints, true}},
        .infer = infer_strided_view,
        .lower = lower_strided_view});
+  register_box_copy(registry);
 }
 
 }  // namespace atc::ops

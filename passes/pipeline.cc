@@ -10,6 +10,7 @@
 #include "passes/constant_folding.h"
 #include "passes/conv_affine.h"
 #include "passes/conv_batch_norm.h"
+#include "passes/copy_fusion.h"
 #include "passes/cube_form.h"
 #include "passes/custom_types.h"
 #include "passes/dead_code.h"
@@ -185,6 +186,7 @@ std::vector<Pass> written_out_passes() {
       pack_weights_pass(),
       layout_pass(),
       optional(view_fusion_pass(), FusionKind::Ub),
+      optional(copy_fusion_pass(), FusionKind::Ub),
       dead_code_pass(),
       optional(in_place_parts_pass()),
   };
