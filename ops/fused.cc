@@ -11,7 +11,9 @@
 // `label` what the program is known as. With views (fused_views.h) operands are walked by strides of their
 // own. Operands may be in ND beside others in NC1HWC0 where channels are whole blocks or one. An input may be
 // a part of its value (input_parts.h, made by view_fusion). Such nodes are in ND, reduce nothing and have no
-// views.
+// views. Behind the body's inputs there may be indices (made by embedding_fusion): attribute `gathers` has
+// pairs of an input, a table [rows, elements] of which the body sees the rows that an index names, and that
+// index's input number.
 namespace atc::ops {
 
 namespace {
@@ -19,6 +21,15 @@ namespace {
 using kernels::Operand;
 using kernels::VectorProgram;
 using kernels::VectorSpace;
+
+constexpr std::string_view kGathers = "gathers";  // Ints
+
+/// The input that names the rows of input i; nullopt when it is no table.
+std::optional<std::size_t> index_of(const Dims& gathers, std::size_t i) {
+  for (std::size_t k = 0; k + 1 < gathers.size(); k += 2)
+    if (gathers[k] == static_cast<std::int64_t>(i)) return static_cast<std::size_t>(gathers[k + 1]);
+  return std::nullopt;
+}
 
 Status infer_fused(InferContext& ctx) {
   const auto body = ctx.node().attrs.get_graph("body");
@@ -32,7 +43,7 @@ Status infer_fused(InferContext& ctx) {
 }
 
 // The iteration space in logical dims: what all inputs and outputs broadcast to.
-Dims space_of(const ir::Node& node, const std::map<std::size_t, InputPart>& parts) {
+Dims space_of(const ir::Node& node, const ir::Graph& body, const std::map<std::size_t, InputPart>& parts) {
   Dims space;
   auto widen = [&](const Dims& dims) {
     if (dims.size() > space.size()) space.insert(space.begin(), dims.size() - space.size(), 1);
@@ -41,8 +52,8 @@ Dims space_of(const ir::Node& node, const std::map<std::size_t, InputPart>& part
       s = std::max(s, dims[dims.size() - 1 - i]);
     }
   };
-  for (std::size_t i = 0; i < node.inputs().size(); ++i)
-    widen(parts.contains(i) ? parts.at(i).dims : node.input(i)->type.dims());
+  for (std::size_t i = 0; i < body.inputs().size(); ++i)
+    widen(parts.contains(i) ? parts.at(i).dims : body.inputs()[i]->type.dims());
   for (const ir::Value* v : node.outputs()) widen(v->type.dims());
   return space;
 }
@@ -101,7 +112,7 @@ Status lower_fused(LowerContext& ctx) {
   const DType lanes_of = node.output(0)->type.dtype;
   VectorSpace space;
   const auto views = fused_views(node);
-  const Dims logical = space_of(node, parts);
+  const Dims logical = space_of(node, *body, parts);
   space.dims = views ? views->space : ir::storage_dims(format, lanes_of, logical);
   std::vector<std::int64_t> present;  // by operand
   std::vector<Operand> operands;
@@ -130,9 +141,19 @@ Status lower_fused(LowerContext& ctx) {
   };
   VectorProgram program;
   std::vector<int> regs;
-  for (std::size_t i = 0; i < node.inputs().size(); ++i) {
+  const Dims gathers = node.attrs.get_ints(kGathers);
+  std::vector<kernels::GatheredOperand> gathered;
+  for (std::size_t i = 0; i < body->inputs().size(); ++i) {
     const ir::Value* v = node.input(i);
-    if (const auto part = parts.find(i); part != parts.end()) {
+    if (const auto index = index_of(gathers, i); index) {
+      Dims strides(space.dims.size(), 0);
+      strides.back() = 1;
+      space.strides.push_back(std::move(strides));
+      space.offsets.push_back(0);
+      gathered.push_back({operands.size(), *index, v->type.dims()[0], v->type.dims()[1]});
+      operands.push_back(ctx.read(v));
+      present.push_back(0);
+    } else if (const auto part = parts.find(i); part != parts.end()) {
       Dims strides(space.dims.size(), 0);
       for (std::size_t d = 0; d < part->second.dims.size(); ++d)
         if (part->second.dims[d] != 1)
@@ -146,6 +167,17 @@ Status lower_fused(LowerContext& ctx) {
     }
     regs.push_back(program.load(static_cast<int>(operands.size()) - 1, *aicore::reg_type_of(v->type.dtype)));
   }
+  for (std::size_t i = body->inputs().size(); i < node.inputs().size(); ++i) {
+    const ir::Value* v = node.input(i);
+    Dims dims = v->type.dims();
+    dims.push_back(1);
+    for (kernels::GatheredOperand& g : gathered)
+      if (g.index == i) g.index = operands.size();
+    space.strides.push_back(kernels::broadcast_strides(dims, space.dims));
+    space.offsets.push_back(0);
+    operands.push_back(ctx.read(v));
+    present.push_back(0);
+  }
   ATC_ASSIGN(const std::vector<int> results, emit_body(*body, program, regs));
   for (std::size_t i = 0; i < node.outputs().size(); ++i) {
     const ir::Value* v = node.output(i);
@@ -153,8 +185,8 @@ Status lower_fused(LowerContext& ctx) {
     program.store(static_cast<int>(operands.size()) - 1, program.type_of(results[i]), results[i]);
   }
   ATC_TRY(join_axes(node, space, node.attrs.get_ints("reduce_axes")));
-  ATC_ASSIGN(kernels::Task task,
-             kernels::make_padded_vector_task(program, space, present, std::move(operands), ctx.chip()));
+  ATC_ASSIGN(kernels::Task task, kernels::make_padded_vector_task(program, space, present,
+                                                                  std::move(operands), ctx.chip(), gathered));
   std::string label = node.attrs.get_string("label", "");
   if (label.empty())
     for (const auto& n : body->nodes()) label += (label.empty() ? "" : "+") + n->op_type;
@@ -169,6 +201,7 @@ void register_fused(Registry& registry) {
                 .domain = "atc",
                 .since = 0,
                 .attrs = {{"body", AttrKind::Graph, true},
+                          {kGathers, AttrKind::Ints},
                           {"label", AttrKind::String},
                           {"parts", AttrKind::Ints},
                           {"reduce_axes", AttrKind::Ints},

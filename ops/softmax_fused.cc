@@ -13,7 +13,8 @@
 // is
 //   added (`mask_kind` "add") or bool and leaves (keep) or replaces (drop) by `fill` where it is true;
 // - atc::SoftmaxWeightedSum, y = (x, scores): the sum along the axis of x * softmax(scores), the axis staying
-//   as 1. scores broadcast to x and have the axis in full.
+//   as 1. scores broadcast to x and have the axis in full. A second output, where it is there, is the
+//   softmax.
 namespace atc::ops {
 namespace {
 
@@ -132,6 +133,7 @@ Status infer_weighted_sum(InferContext& ctx) {
   ATC_TRY(require_float(ctx, 1));
   ATC_TRY(check_axis(ctx));
   ATC_TRY(check_broadcast(ctx, 1));
+  if (ctx.node().outputs().size() > 1) ctx.set_output(1, ctx.dtype(1), ctx.type(1).shape);
   if (!ctx.ranked(0)) return infer_same_as_input(ctx);
   ir::Shape out = ctx.shape(0);
   const std::size_t axis = axis_of(ctx.node(), out.size());
@@ -162,6 +164,7 @@ Status reference_weighted_sum(EvalContext& ctx) {
     y[static_cast<std::size_t>(w.offset(1))] +=
         values[static_cast<std::size_t>(w.position())] * weights[static_cast<std::size_t>(w.offset(0))];
   ctx.outputs[0] = from_doubles(x.dtype, out, y);
+  if (ctx.node().outputs().size() > 1) ctx.outputs[1] = from_doubles(s.dtype, s.shape, weights);
   return {};
 }
 
@@ -171,6 +174,7 @@ Status vector_weighted_sum(VectorEmitter& e) {
   const Reg total = e.unary(VecOp::ReduceSum, exps);
   const Reg sum = e.unary(VecOp::ReduceSum, e.binary(VecOp::Mul, e.input(0), exps));
   e.set_output(0, e.binary(VecOp::Div, sum, total));
+  if (e.node().outputs().size() > 1) e.set_output(1, e.binary(VecOp::Div, exps, total));
   return {};
 }
 
@@ -195,6 +199,7 @@ void register_softmax_fused(Registry& registry) {
                 .since = 0,
                 .attrs = {{"axis", AttrKind::Int, false, 0}},
                 .inputs = {2, 2},
+                .outputs = {1, 2},
                 .infer = infer_weighted_sum,
                 .reference = reference_weighted_sum,
                 .vector = vector_weighted_sum,

@@ -17,6 +17,7 @@
 #include "passes/decompose.h"
 #include "passes/dequantize_per_reader.h"
 #include "passes/dynamic_regions.h"
+#include "passes/embedding_fusion.h"
 #include "passes/epilogue_fusion.h"
 #include "passes/fast_gelu.h"
 #include "passes/gate_merge.h"
@@ -121,8 +122,6 @@ std::vector<Pass> simplifying_passes() {
   return passes;
 }
 
-std::vector<Pass> pipeline() {
-  std::vector<Pass> passes = canonical_passes();
 std::vector<Pass> written_out_passes() {
   return {
       optional(group_norm_fusion_pass()), optional(layer_norm_fusion_pass()),
@@ -132,6 +131,8 @@ std::vector<Pass> written_out_passes() {
   };
 }
 
+std::vector<Pass> pipeline() {
+  std::vector<Pass> passes = canonical_passes();
   const std::vector<Pass> forms = {
       // From here on everything is static, or inside a region.
       dynamic_regions_pass(),
@@ -185,8 +186,9 @@ std::vector<Pass> written_out_passes() {
       optional(cast_fusion_pass(), FusionKind::Ub),
       pack_weights_pass(),
       layout_pass(),
-      optional(view_fusion_pass(), FusionKind::Ub),
       optional(copy_fusion_pass(), FusionKind::Ub),
+      optional(view_fusion_pass(), FusionKind::Ub),
+      optional(embedding_fusion_pass(), FusionKind::Ub),
       dead_code_pass(),
       optional(in_place_parts_pass()),
   };

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "atc/base/check.h"
 #include "ops/body.h"
 #include "ops/op.h"
 #include "passes/match.h"
 #include "passes/node_writer.h"
+#include "passes/reachability.h"
 #include "passes/rewrite.h"
 
 namespace atc::passes {
@@ -23,6 +25,7 @@ struct Match {
   Dims weights;           ///< shape of the weights beside x, right-aligned
   std::int64_t axis = 0;  ///< of x, that is summed
   std::vector<Node*> nodes;
+  bool shared = false;  ///< something else reads the weights: the softmax's result stays
 };
 
 Dims without_ones(const Dims& dims) {
@@ -51,13 +54,16 @@ std::optional<std::int64_t> number_of(const Dims& dims, std::int64_t axis) {
   return std::count_if(dims.begin(), at, [](std::int64_t d) { return d != 1; });
 }
 
-/// The softmax behind `weights`, whose axis `axis` it runs along.
+/// The softmax behind `weights`, whose axis `axis` it runs along. What others read too is no part of the
+/// match.
 bool take_softmax(Value* weights, std::int64_t axis, Match& m) {
   m.weights = weights->type.dims();
   const auto number = number_of(m.weights, axis);
   if (!number) return false;
-  while (is_private(weights) && keeps_order(*weights->producer())) {
-    m.nodes.push_back(weights->producer());
+  while (weights->producer() != nullptr && weights->producer()->graph() == m.nodes.front()->graph() &&
+         keeps_order(*weights->producer())) {
+    m.shared = m.shared || !is_private(weights);
+    if (!m.shared) m.nodes.push_back(weights->producer());
     weights = weights->producer()->input(0);
   }
   Node* n = made_by(weights, "Softmax");
@@ -66,7 +72,8 @@ bool take_softmax(Value* weights, std::int64_t axis, Match& m) {
   const auto own = softmax_axis(*n);
   if (!own || number_of(dims, *own) != number) return false;
   m.softmax = n;
-  m.nodes.push_back(n);
+  m.shared = m.shared || !is_private(weights);
+  if (!m.shared) m.nodes.push_back(n);
   return true;
 }
 
@@ -149,6 +156,31 @@ bool fuse_expectation(Graph& graph, Node& n, PassContext& context) {
   return true;
 }
 
+/// True when `v` is computed from what `n` makes.
+bool depends_on(const Graph& graph, const Value* v, Node& n) {
+  const NodeOrder order(graph);
+  if (v->producer() == nullptr || order.find(v->producer()) < 0) return false;
+  return order.reaches({v->producer()}, {&n}, [](const Node*) { return nullptr; });
+}
+
+/// The second output of `sum` in place of the softmax's result; its readers come behind it.
+void give_weights(Graph& graph, Node& sum, Node& softmax) {
+  Value *old = softmax.output(0), *weights = sum.output(1);
+  weights->type = ir::tensor_type(old->type.dtype, sum.input(1)->type.dims());
+  if (weights->type != old->type) {
+    Value* shape = graph.add_constant(
+        softmax.name + "/shape", from_int64s(DType::I64, {std::ssize(old->type.dims())}, old->type.dims()));
+    Node* reshape = graph.add_node("Reshape", {weights, shape}, 1, nullptr, {}, 14);
+    reshape->name = softmax.name + "/weights";
+    reshape->sources = softmax.sources;
+    reshape->output(0)->type = old->type;
+    weights = reshape->output(0);
+  }
+  replace_value(old, weights);
+  graph.erase(&softmax);
+  ATC_CHECK(graph.sort(), "softmax pooling made a cycle");
+}
+
 bool fuse(Graph& graph, Node& n, PassContext& context) {
   auto m = weighted_sum(n);
   if (!m) m = row_product(n);
@@ -157,6 +189,7 @@ bool fuse(Graph& graph, Node& n, PassContext& context) {
   const bool floating =
       m->x->type.dtype != DType::F64 && m->softmax->input(0)->type.dtype == m->x->type.dtype;
   if (!floating || element_count(m->x->type.dims()) == 0 || !is_closed(m->nodes, n)) return false;
+  if (m->shared && depends_on(graph, m->x, *m->softmax)) return false;
   NodeWriter w(graph, n);
   Value* scores = m->softmax->input(0);
   while (scores->producer() != nullptr && keeps_order(*scores->producer()))
@@ -164,15 +197,17 @@ bool fuse(Graph& graph, Node& n, PassContext& context) {
   scores = w.reshape(scores, m->weights, "scores");
   Dims kept = m->x->type.dims();
   kept[static_cast<std::size_t>(m->axis)] = 1;
-  Node* sum = graph.add_node("SoftmaxWeightedSum", {m->x, scores}, 1, &n, "atc", 0);
+  Node* sum = graph.add_node("SoftmaxWeightedSum", {m->x, scores}, m->shared ? 2 : 1, &n, "atc", 0);
   sum->attrs.set("axis", m->axis);
   sum->name = n.name + "/SoftmaxWeightedSum";
+  if (m->shared) add_sources(*sum, *m->softmax);
   for (auto it = m->nodes.rbegin(); it != m->nodes.rend(); ++it) add_sources(*sum, **it);
   sum->output(0)->type = ir::tensor_type(m->x->type.dtype, kept);
   Value* y = w.reshape(sum->output(0), n.output(0)->type.dims(), "dropped_axis");
   m->nodes.erase(m->nodes.begin());
   w.finish(y);
   for (Node* gone : m->nodes) graph.erase(gone);
+  if (m->shared) give_weights(graph, *sum, *m->softmax);
   context.fusions.effected(FusionKind::Graph, kAtcName);
   return true;
 }

@@ -13,8 +13,9 @@ namespace atc::passes {
 /// The softmax runs along the summed axis, or along the matrix's rows. Between softmax and product axes of
 /// length 1 may come, go and move (Unsqueeze, Squeeze, Reshape, Transpose), and the weights may be expanded
 /// to the values' shape; the sum keeps its axis or not. Not where the weights are as many as the values (one
-/// program without this pass), where something else reads them or the products, or where the product has more
-/// rows than one.
+/// program without this pass), where something else reads the products, where the values follow from the
+/// weights, or where the product has more rows than one. Weights that something else reads, or the model
+/// returns, are the operator's second output.
 ///
 /// Constants weighed over channels, as detectors read distances off distributions, leave the cube:
 ///

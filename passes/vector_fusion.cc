@@ -85,6 +85,11 @@ bool is_storable(const Group& g, const Dims& dims) {
   return full || (reduced && !g.reduce_axes.empty());
 }
 
+// The weights of a pooling go along the reduced axis alone: the program stores them where it first has them.
+bool is_stored_weights(const Node& n, std::size_t output) {
+  return n.is_internal("SoftmaxWeightedSum") && output == 1;
+}
+
 // Along several reduced axes an operand is there in full or broadcast over all of them.
 bool walks_axes_as_one(const Group& g, const Dims& dims) {
   if (g.reduce_axes.size() < 2) return true;
@@ -262,9 +267,10 @@ bool Fuser::is_legal(const Group& g, std::string* why) const {
         return refused("operand '" + v->name() + "' is broadcast over a part of the reduced axes");
       operands.insert(v);
     }
-    for (const Value* v : n->outputs()) {
+    for (std::size_t i = 0; i < n->outputs().size(); ++i) {
+      const Value* v = n->output(i);
       if (v == nullptr || !leaves(g, v)) continue;
-      if (!is_storable(g, v->type.dims()))
+      if (!is_stored_weights(*n, i) && !is_storable(g, v->type.dims()))
         return refused("'" + v->name() + "', which others read, does not span the space of the program");
       operands.insert(v);
     }

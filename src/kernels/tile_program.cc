@@ -455,7 +455,17 @@ void TileProgram::load(const VecInstr& instr, Core& core, Buffers::Set& set, con
   const Window w = window_of(chunk.at[k], reg.lanes, chunk.row0, chunk.rows, chunk.col0, chunk.cols, e);
   const bool direct = is_direct(dtypes_[k], reg.type);
   Buffer& target = direct ? slot : *set.staging[k];
-  if (is_turned(k) && w.rows > 1) {
+  if (const TileAddress& a = chunk.at[k]; a.index >= 0) {
+    const std::size_t index = static_cast<std::size_t>(a.index);
+    aicore::GatherTile rows;
+    rows.element_bytes = static_cast<int>(e);
+    rows.count = chunk.rows;
+    rows.inner = chunk.cols;
+    rows.axis = a.table_rows;
+    rows.row_stride = a.row_stride;
+    core.gather_rows(target, chunk.operands[k], a.offset + chunk.col0, chunk.operands[index],
+                     a.first_index + chunk.row0, dtypes_[index], rows);
+  } else if (is_turned(k) && w.rows > 1) {
     Buffer& columns = *set.turned[k];
     core.copy_in(columns, 0, chunk.operands[k], w.offset, column_burst(w, e));
     core.copy_ub(target, 0, columns, 0, static_cast<int>(e), w.rows, w.present, w.cols, 1, w.rows);
@@ -471,6 +481,7 @@ void TileProgram::store(std::size_t index, Core& core, Buffers::Set& set, const 
   const VecInstr& instr = program_.code[index];
   const std::size_t k = static_cast<std::size_t>(instr.dst);
   const Register& reg = registers_[static_cast<std::size_t>(instr.a)];
+  if (!chunk.at[k].stores) return;
   const Lanes lanes = operand_lanes_[k];
   const std::int64_t e = bit_width(dtypes_[k]) / 8;
   const Window w = window_of(chunk.at[k], lanes, chunk.row0, chunk.rows, chunk.col0, chunk.cols, e);

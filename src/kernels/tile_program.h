@@ -22,6 +22,9 @@ struct TileAddress {
   std::int64_t row_stride = 0;
   std::int64_t col_stride = 0;
   std::int64_t cols = 0;  ///< columns that exist; 0: all of the tile's
+  bool stores = true;     ///< false: another tile stores these elements
+  int index = -1;  ///< operand whose elements from first_index on name the tile's rows among table_rows
+  std::int64_t first_index = 0, table_rows = 0;
 };
 
 /// A vector program made ready for tiles of rows x cols: lanes of each register, UB slots by live range,

@@ -3,6 +3,7 @@
 
 #include "aicore/core.h"
 #include "atc/base/math.h"
+#include "kernels/access.h"
 #include "kernels/in_place_rules.h"
 #include "kernels/kernel_list.h"
 #include "kernels/padded_vector.h"
@@ -28,6 +29,8 @@ struct VectorTiling {
     std::int64_t offset = 0, row_stride = 0, col_stride = 0;
     Dims outer_strides;
     std::int64_t cols = 0;  // columns that exist; 0: all
+    // Of a table whose rows are named by operand `index`: row_stride is that of the table.
+    std::int64_t index = -1, table_rows = 0;
   };
   std::vector<Address> address;  // one an operand
 
@@ -55,13 +58,26 @@ void io_tiling(Archive& ar, T& t) {
     a.io(x.col_stride);
     a.io(x.outer_strides);
     a.io(x.cols);
+    a.io(x.index);
+    a.io(x.table_rows);
   });
 }
 
 class VectorKernel final : public PreparedKernel {
  public:
   VectorKernel(VectorTiling tiling, TileProgram program)
-      : tiling_(std::move(tiling)), program_(std::move(program)) {}
+      : tiling_(std::move(tiling)), program_(std::move(program)) {
+    for (const VecInstr& instr : tiling_.program.code) {
+      if (instr.op != VecOp::Store) continue;
+      const std::size_t k = static_cast<std::size_t>(instr.dst);
+      const VectorTiling::Address& a = tiling_.address[k];
+      bool shared =
+          (a.row_stride == 0 && tiling_.row_tiles() > 1) || (a.col_stride == 0 && tiling_.col_tiles() > 1);
+      for (std::size_t d = 0; d < tiling_.outer.size(); ++d)
+        shared = shared || (a.outer_strides[d] == 0 && tiling_.outer[d] > 1);
+      if (shared) shared_stores_.push_back(k);
+    }
+  }
 
   void run(aicore::Core& core, std::span<const aicore::Gm> operands, std::int64_t first,
            std::int64_t last) const override {
@@ -74,12 +90,21 @@ class VectorKernel final : public PreparedKernel {
       std::int64_t rest = t / col_tiles / row_tiles;
       for (std::size_t k = 0; k < at.size(); ++k) {
         const VectorTiling::Address& a = tiling_.address[k];
-        at[k] = {a.offset + row0 * a.row_stride + col0 * a.col_stride, a.row_stride, a.col_stride, a.cols};
+        const std::int64_t row = a.index >= 0 ? 0 : row0 * a.row_stride;
+        at[k] = {a.offset + row + col0 * a.col_stride, a.row_stride, a.col_stride, a.cols};
       }
+      for (const std::size_t k : shared_stores_) at[k].stores = is_first(tiling_.address[k], t);
       for (std::size_t d = tiling_.outer.size(); d-- > 0;) {
         const std::int64_t i = rest % tiling_.outer[d];
         rest /= tiling_.outer[d];
         for (std::size_t k = 0; k < at.size(); ++k) at[k].offset += i * tiling_.address[k].outer_strides[d];
+      }
+      for (std::size_t k = 0; k < at.size(); ++k) {
+        const VectorTiling::Address& a = tiling_.address[k];
+        if (a.index < 0) continue;
+        at[k].index = static_cast<int>(a.index);
+        at[k].first_index = at[static_cast<std::size_t>(a.index)].offset;
+        at[k].table_rows = a.table_rows;
       }
       program_.run(core, buffers, operands, at, std::min(tiling_.tile_rows, tiling_.rows - row0),
                    std::min(tiling_.tile_cols, tiling_.cols - col0));
@@ -88,12 +113,28 @@ class VectorKernel final : public PreparedKernel {
 
   std::int64_t tile_key(std::int64_t tile) const override {
     const std::int64_t ct = tile % tiling_.col_tiles(), rt = tile / tiling_.col_tiles() % tiling_.row_tiles();
-    return (rt + 1 == tiling_.row_tiles() ? 2 : 0) + (ct + 1 == tiling_.col_tiles() ? 1 : 0);
+    const std::int64_t shape =
+        (rt + 1 == tiling_.row_tiles() ? 2 : 0) + (ct + 1 == tiling_.col_tiles() ? 1 : 0);
+    std::int64_t first = 0;
+    for (const std::size_t k : shared_stores_)
+      first = first * 2 + (is_first(tiling_.address[k], tile) ? 1 : 0);
+    return first * 4 + shape;
   }
 
  private:
+  // Of the tiles that have the same elements of the operand: the one that stores them.
+  bool is_first(const VectorTiling::Address& a, std::int64_t tile) const {
+    const std::int64_t ct = tile % tiling_.col_tiles(), rt = tile / tiling_.col_tiles() % tiling_.row_tiles();
+    bool first = (ct == 0 || a.col_stride != 0) && (rt == 0 || a.row_stride != 0);
+    std::int64_t rest = tile / tiling_.col_tiles() / tiling_.row_tiles();
+    for (std::size_t d = tiling_.outer.size(); d-- > 0; rest /= tiling_.outer[d])
+      first = first && (rest % tiling_.outer[d] == 0 || a.outer_strides[d] != 0);
+    return first;
+  }
+
   VectorTiling tiling_;
   TileProgram program_;
+  std::vector<std::size_t> shared_stores_;  // operands of which several tiles have the same elements
 };
 
 StatusOr<TileProgram> tile_program_of(const VectorTiling& t, const std::vector<Operand>& operands) {
@@ -103,10 +144,37 @@ StatusOr<TileProgram> tile_program_of(const VectorTiling& t, const std::vector<O
   for (std::size_t k = 0; k < t.address.size(); ++k) {
     lanes.push_back(lanes_of(t.address[k].row_stride, t.address[k].col_stride, t.rows, t.cols));
     dtypes.push_back(operands[k].dtype);
-    turned.push_back(is_turned(t.address[k].row_stride, t.address[k].col_stride, t.rows, t.cols));
+    turned.push_back(t.address[k].index < 0 &&
+                     is_turned(t.address[k].row_stride, t.address[k].col_stride, t.rows, t.cols));
   }
   return TileProgram::create(t.program, std::move(lanes), std::move(dtypes), static_cast<ReduceMode>(t.mode),
                              std::move(turned));
+}
+
+// Tables and the operands that name their rows.
+Status check_gathered(const VectorTiling& t, const std::vector<Operand>& operands) {
+  constexpr std::string_view kName = "vector_program";
+  for (std::size_t k = 0; k < t.address.size(); ++k) {
+    const VectorTiling::Address& a = t.address[k];
+    if (a.index < 0) continue;
+    if (a.index >= std::ssize(t.address) || a.index == static_cast<std::int64_t>(k) ||
+        t.mode == static_cast<int>(ReduceMode::Cols))
+      return bad_params(kName, "rows that are named by no operand");
+    const VectorTiling::Address& index = t.address[static_cast<std::size_t>(a.index)];
+    const DType dtype = operands[static_cast<std::size_t>(a.index)].dtype;
+    if ((dtype != DType::I32 && dtype != DType::I64) || index.index >= 0)
+      return bad_params(kName, "row numbers of another type");
+    if ((index.row_stride != 1 && t.rows > 1) || (index.col_stride != 0 && t.cols > 1))
+      return bad_params(kName, "row numbers that are no neighbours");
+    if ((a.col_stride != 1 && t.cols > 1) ||
+        std::any_of(a.outer_strides.begin(), a.outer_strides.end(), [](std::int64_t s) { return s != 0; }))
+      return bad_params(kName, "a table that is not read by rows");
+    if (a.table_rows < 1 || a.row_stride < t.cols ||
+        !within(operands[k], bit_width(operands[k].dtype) / 8, a.offset, Dims{a.table_rows, t.cols},
+                Dims{a.row_stride, 1}))
+      return bad_params(kName, "a table with fewer rows");
+  }
+  return {};
 }
 
 bool unit_or_product(std::int64_t inner_stride, std::int64_t inner_dim, std::int64_t outer_stride) {
@@ -218,7 +286,8 @@ StatusOr<Task> make_vector_task(const VectorProgram& program, const VectorSpace&
 
 StatusOr<Task> make_padded_vector_task(const VectorProgram& program, const VectorSpace& space,
                                        const std::vector<std::int64_t>& present,
-                                       std::vector<Operand> operands, const soc::Chip& chip) {
+                                       std::vector<Operand> operands, const soc::Chip& chip,
+                                       const std::vector<GatheredOperand>& gathered) {
   VectorTiling t;
   t.program = program;
   VectorSpace s = merged(space);
@@ -244,7 +313,14 @@ StatusOr<Task> make_padded_vector_task(const VectorProgram& program, const Vecto
   t.rows = rows.size;
   t.cols = cols.size;
   for (std::size_t k = 0; k < operands.size(); ++k)
-    t.address.push_back({s.offsets[k], rows.strides[k], cols.strides[k], s.strides[k], present[k]});
+    t.address.push_back({s.offsets[k], rows.strides[k], cols.strides[k], s.strides[k], present[k], -1, 0});
+  for (const GatheredOperand& g : gathered) {
+    VectorTiling::Address& a = t.address[g.operand];
+    a.index = static_cast<std::int64_t>(g.index);
+    a.table_rows = g.rows;
+    a.row_stride = g.row_stride;
+  }
+  ATC_TRY(check_gathered(t, operands));
   ATC_ASSIGN(TileProgram tile_program, tile_program_of(t, operands));
   choose_tiles(t, tile_program, chip);
 
@@ -288,6 +364,7 @@ PrepareResult prepare_vector_program(const Task& task, const soc::Chip&) {
     if (a.cols < 0 || a.cols > t.cols || (a.cols > 0 && t.tile_cols < t.cols))
       return bad_params(kName, "columns out of range");
   }
+  ATC_TRY(check_gathered(t, task.operands));
   ATC_TRY(check_blocks(task, *total));
   ATC_ASSIGN(TileProgram program, tile_program_of(t, task.operands));
   return std::unique_ptr<PreparedKernel>(new VectorKernel(std::move(t), std::move(program)));
@@ -298,8 +375,8 @@ bool vector_program_may_share(const Task& task, std::size_t input, std::size_t o
   if (!unpack_params("vector_program", task, [&](auto& ar) { io_tiling(ar, t); }).ok()) return false;
   const VectorTiling::Address& in = t.address[input];
   const VectorTiling::Address& out = t.address[output];
-  if (in.offset != out.offset || in.row_stride != out.row_stride || in.col_stride != out.col_stride ||
-      in.outer_strides != out.outer_strides)
+  if (in.index >= 0 || in.offset != out.offset || in.row_stride != out.row_stride ||
+      in.col_stride != out.col_stride || in.outer_strides != out.outer_strides)
     return false;
   Dims extents = t.outer, strides = out.outer_strides;
   extents.insert(extents.end(), {t.rows, t.cols});

@@ -178,7 +178,47 @@ TEST(SoftmaxForms, Pooling) {
          w.output(weights);
          return w.sum(w.mul(weights, x), 1);
        }),
-       0, 2},
+       1, 1},
+      {"weights_are_read_behind", by([](FormWriter& w, V x, V s) {
+         V weights = w.softmax(s, 1);
+         w.output(w.op("Exp", {weights}));
+         return w.sum(w.mul(weights, x), 1);
+       }),
+       1, 2},
+      // Another shape of the weights is the output; and two poolings by the same weights.
+      {"squeezed_weights_are_an_output", by([](FormWriter& w, V x, V s) {
+         V weights = w.softmax(w.squeeze(s, 2), 1);
+         w.output(weights);
+         return w.matmul(w.unsqueeze(weights, 1), x);
+       }),
+       1, 1},
+      {"weights_of_two_values", by([](FormWriter& w, V x, V s) {
+         V weights = w.softmax(s, 1);
+         w.output(w.sum(w.mul(weights, w.input({3, 50, 9})), 1));
+         return w.sum(w.mul(weights, x), 1);
+       }),
+       1},
+      // Longer than a tile: each core has columns, one of them stores the weights.
+      {"long_weights_are_an_output",
+       [](FormWriter& w) {
+         V x = w.input({2, 600, 900});
+         V weights = w.softmax(w.input({2, 600, 1}), 1);
+         w.output(weights).output(w.sum(w.mul(weights, x), 1));
+       },
+       1, 1},
+      {"weights_along_columns_are_an_output",
+       [](FormWriter& w) {
+         V x = w.input({2, 300, 500});
+         V weights = w.softmax(w.input({2, 1, 500}), 2);
+         w.output(weights).output(w.sum(w.mul(weights, x), 2));
+       },
+       1, 1},
+      // The values follow from the weights.
+      {"values_of_the_weights", by([](FormWriter& w, V x, V s) {
+         V weights = w.softmax(s, 1);
+         return w.sum(w.mul(weights, w.add(x, w.op("Exp", {weights}))), 1);
+       }),
+       0},
       {"products_are_an_output", by([](FormWriter& w, V x, V s) {
          V products = w.mul(w.softmax(s, 1), x);
          w.output(products);
