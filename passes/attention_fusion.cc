@@ -324,11 +324,8 @@ bool sink_factor(Graph& g, Value* v) {
 }
 
 bool fuse(Graph& g, Node& product, PassContext& context) {
-  auto p = match_attention(product);
-  if (p) {
-    const bool queries = sink_factor(g, p->q), keys = sink_factor(g, p->k);
-    if (queries || keys) p = match_attention(product);
-  }
+  int moved = 0;
+  const auto p = find_attention(g, product, moved);
   const auto missed = [&](std::string_view reason) {
     context.near_miss(kAtcName, product, reason);
     return false;
@@ -384,6 +381,15 @@ StatusOr<int> run(Graph& graph, PassContext& context) {
 }
 
 }  // namespace
+
+std::optional<AttentionPattern> find_attention(Graph& graph, Node& product, int& moved) {
+  auto p = match_attention(product);
+  if (!p) return p;
+  const bool queries = sink_factor(graph, p->q), keys = sink_factor(graph, p->k);
+  if (!queries && !keys) return p;
+  ++moved;
+  return match_attention(product);
+}
 
 Pass attention_fusion_pass() {
   return {"attention-fusion", kAtcName,

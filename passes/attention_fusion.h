@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+
+#include "passes/attention_pattern.h"
 #include "passes/pass.h"
 
 namespace atc::passes {
@@ -16,5 +19,9 @@ namespace atc::passes {
 /// scores or weights, where scores are masked twice in ways that do not add up, or where no tile of the heads
 /// fits the chip.
 Pass attention_fusion_pass();  ///< "attention-fusion"; changes: attentions made
+
+/// match_attention, where factors of queries and keys that stand in front of moved heads are brought behind
+/// them first; `moved` counts that.
+std::optional<AttentionPattern> find_attention(ir::Graph& graph, ir::Node& product, int& moved);
 
 }  // namespace atc::passes

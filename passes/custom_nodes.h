@@ -35,6 +35,12 @@ struct CustomTaken {
   std::vector<std::string> sources;  ///< ONNX nodes
 };
 
+/// The user's operators and what they took, as passes find them in PassContext::custom.
+struct CustomTakeover {
+  CustomOperators operators;
+  std::vector<CustomTaken> taken;
+};
+
 /// Nodes of the types (or of the ONNX origins) that the operators list become atc::Custom, those of nested
 /// graphs too, with the attributes that the operator's own function makes of the node's. Errors: an operator
 /// that does not support the chip (E10055), an attribute that is no number, text or list (E16006), what a

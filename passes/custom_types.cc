@@ -12,6 +12,12 @@ using ir::Value;
 
 constexpr int kCastOpset = 13;
 
+/// Weights are cast here, not when the model runs.
+Value* cast_constant(Graph& graph, const Value& v, DType to) {
+  return graph.add_constant(v.name() + "/" + std::string(name(to)),
+                            from_doubles(to, v.type.dims(), to_doubles(v.constant())));
+}
+
 Node* add_cast(Graph& graph, Value* v, DType to, Node* before, const Node& of) {
   Node* c = graph.add_node("Cast", {v}, 1, before, {}, kCastOpset);
   c->name = of.name + "/cast";
@@ -33,7 +39,8 @@ StatusOr<int> retype(Graph& graph, Node& n, Node* next, DType narrow) {
     Value* v = n.input(i);
     const DType wanted = info.inputs[i].dtypes[c->index];
     if (v == nullptr || v->type.dtype == wanted) continue;
-    n.set_input(i, add_cast(graph, v, wanted, &n, n)->output(0));
+    n.set_input(i, v->is_constant() ? cast_constant(graph, *v, wanted)
+                                    : add_cast(graph, v, wanted, &n, n)->output(0));
     ++casts;
   }
   for (std::size_t i = 0; i < n.outputs().size(); ++i) {

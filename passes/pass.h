@@ -91,6 +91,7 @@ struct PrecisionRecord {
 };
 
 struct Pass;
+struct CustomTakeover;
 
 /// Passed through all passes of one compilation.
 struct PassContext {
@@ -98,7 +99,8 @@ struct PassContext {
   FusionCounts fusions;
   PrecisionRecord precision;
   std::vector<NearMiss> near_misses;
-  const Pass* current = nullptr;  ///< the pass that runs, set by the pass manager
+  const Pass* current = nullptr;     ///< the pass that runs, set by the pass manager
+  CustomTakeover* custom = nullptr;  ///< operators that the user gave (custom_nodes.h); null: none
 
   /// Is this fusion of the running pass (one of its Pass::parts) switched on?
   bool allows(std::string_view part) const;

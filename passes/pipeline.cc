@@ -12,6 +12,8 @@
 #include "passes/conv_batch_norm.h"
 #include "passes/copy_fusion.h"
 #include "passes/cube_form.h"
+#include "passes/custom_norms.h"
+#include "passes/custom_subgraphs.h"
 #include "passes/custom_types.h"
 #include "passes/dead_code.h"
 #include "passes/decompose.h"
@@ -145,6 +147,8 @@ std::vector<Pass> pipeline() {
       basic(quantize_sign_pass()),
   };
   const std::vector<Pass> simpler = {
+      // What users give in place of them, whatever of the fusions in front is on.
+      custom_norms_pass(),
       optional(add_layer_norm_fusion_pass()),
       optional(add_rms_norm_fusion_pass()),
 
@@ -153,6 +157,7 @@ std::vector<Pass> pipeline() {
       basic(decompose_pass()),
   };
   const std::vector<Pass> rest = {
+      custom_subgraphs_pass(),
       custom_types_pass(),
 
       // Whole subgraphs that one kernel computes.

@@ -5,11 +5,9 @@
 #include <tuple>
 
 #include "ops/fused_views.h"
-#include "ops/op.h"
 #include "ops/reference_util.h"
-#include "passes/match.h"
 #include "passes/rewrite.h"
-#include "passes/strided_view.h"
+#include "passes/rope_pattern.h"
 
 namespace atc::passes {
 namespace {
@@ -21,165 +19,8 @@ using Operand = ops::FusedViews::Operand;
 
 constexpr std::string_view kAtcName = "RotaryPositionEmbeddingFusionPass";
 
-bool is_last_axis(const Node& n, std::size_t rank) {
-  return ops::normalize_axis(n.attrs.get_int("axis", n.is("Split") ? 0 : -1),
-                             static_cast<std::int64_t>(rank)) == static_cast<std::int64_t>(rank) - 1;
-}
-
-// The two parts of a head, each a view [..., h], and how they lie beside each other.
-struct Pair {
-  StridedView low, high;
-  bool interleaved = false;
-};
-
-// `low` and `high` are the halves, or the even and odd elements, of one value.
-std::optional<Pair> pair_of(Value* low, Value* high) {
-  Pair p{trace_view(low), trace_view(high), false};
-  if (p.low.base != p.high.base || p.low.dims != p.high.dims || p.low.strides != p.high.strides)
-    return std::nullopt;
-  const std::int64_t apart = p.high.offset - p.low.offset, step = p.low.strides.back(), h = p.low.dims.back();
-  if (apart == h * step) return p;
-  if (2 * apart != step) return std::nullopt;
-  p.interleaved = true;
-  return p;
-}
-
-// [..., h] joined to [..., 2h]: Concat of halves, or Reshape of a Concat of unsqueezed elements. Gives the
-// two parts.
-struct Joined {
-  Value *low = nullptr, *high = nullptr;
-  bool interleaved = false;
-  std::vector<Node*> nodes;
-};
-
-std::optional<Joined> joined(Value* v) {
-  Node* n = v->producer();
-  if (n == nullptr) return std::nullopt;
-  Joined j;
-  j.nodes.push_back(n);
-  const Dims dims = v->type.dims();
-  if (n->is("Reshape")) {
-    if (!is_private(n->input(0)) || !n->input(0)->producer()->is("Concat")) return std::nullopt;
-    Dims stacked = dims;
-    if (stacked.empty()) return std::nullopt;
-    stacked.back() /= 2;
-    stacked.push_back(2);
-    if (n->input(0)->type.dims() != stacked) return std::nullopt;
-    j.interleaved = true;
-    n = n->input(0)->producer();
-    j.nodes.push_back(n);
-  }
-  if (!n->is("Concat") || n->inputs().size() != 2 || !is_last_axis(*n, n->output(0)->type.shape->size()))
-    return std::nullopt;
-  Value* parts[] = {n->input(0), n->input(1)};
-  if (parts[0]->type.dims() != parts[1]->type.dims()) return std::nullopt;
-  if (j.interleaved)
-    for (Value*& part : parts) {
-      if (!is_private(part) || !(part->producer()->is("Unsqueeze") || part->producer()->is("Reshape")) ||
-          part->type.dims().back() != 1)
-        return std::nullopt;
-      j.nodes.push_back(part->producer());
-      part = part->producer()->input(0);
-    }
-  j.low = parts[0];
-  j.high = parts[1];
-  return j;
-}
-
-// x of v = -x, as Neg or as a product with -1.
-Value* negated(const Value* v) {
-  const Node* n = v->producer();
-  if (n->is("Neg")) return n->input(0);
-  const auto product = with_scalar(*n, "Mul");
-  return product && product->c == -1 ? product->x : nullptr;
-}
-
-// y = x * cos + rotated(x) * sin.
-struct Match {
-  StridedView x;  // low part, [..., h]
-  std::int64_t apart = 0;
-  bool interleaved = false;
-  Value *cos = nullptr, *sin = nullptr;
-  bool half_tables = false;  // cos and sin are [..., h], the same for both parts
-  std::vector<Node*> nodes;
-};
-
-std::optional<Match> whole_form(Node& add) {
-  if (!add.is("Add")) return std::nullopt;
-  for (std::size_t i = 0; i < 2; ++i) {
-    if (!is_private(add.input(i)) || !is_private(add.input(1 - i))) return std::nullopt;
-    Node *straight = add.input(i)->producer(), *turned = add.input(1 - i)->producer();
-    if (!straight->is("Mul") || !turned->is("Mul")) return std::nullopt;
-    for (std::size_t k = 0; k < 2; ++k) {
-      Value* r = turned->input(k);
-      auto j = is_private(r) ? joined(r) : std::nullopt;
-      if (!j || !is_private(j->low) || negated(j->low) == nullptr) continue;
-      Node* neg = j->low->producer();
-      const auto pair = pair_of(j->high, negated(j->low));
-      if (!pair || pair->interleaved != j->interleaved) continue;
-      for (std::size_t m = 0; m < 2; ++m) {
-        Value* x = straight->input(m);
-        if (x->type.dims() != add.output(0)->type.dims()) continue;
-        StridedView v = trace_view(x);
-        Match out{pair->low,
-                  pair->high.offset - pair->low.offset,
-                  pair->interleaved,
-                  straight->input(1 - m),
-                  turned->input(1 - k),
-                  false,
-                  j->nodes};
-        // x itself: the low part, twice as long.
-        const std::int64_t unit = pair->interleaved ? pair->low.strides.back() / 2 : pair->low.strides.back();
-        if (v.base != pair->low.base || v.offset != pair->low.offset ||
-            v.dims.back() != 2 * pair->low.dims.back() || v.strides.back() != unit)
-          continue;
-        v.dims.back() = pair->low.dims.back();
-        v.strides.back() = pair->low.strides.back();
-        if (v.dims != pair->low.dims || v.strides != pair->low.strides) continue;
-        out.nodes.insert(out.nodes.begin(), {&add, straight, turned});
-        out.nodes.push_back(neg);
-        return out;
-      }
-    }
-  }
-  return std::nullopt;
-}
-
-// a * c as (a, c) in either order.
-struct Term {
-  Node* node;
-  Value *a, *c;
-};
-std::vector<Term> terms(Value* v) {
-  if (!is_private(v) || !v->producer()->is("Mul")) return {};
-  Node* n = v->producer();
-  return {{n, n->input(0), n->input(1)}, {n, n->input(1), n->input(0)}};
-}
-
-std::optional<Match> half_form(Node& top) {
-  const auto j = joined(top.output(0));
-  if (!j || j->nodes[0] != &top || !is_private(j->low) || !is_private(j->high)) return std::nullopt;
-  Node *sub = j->low->producer(), *add = j->high->producer();
-  if (!sub->is("Sub") || !add->is("Add")) return std::nullopt;
-  for (const Term& ac : terms(sub->input(0)))
-    for (const Term& bs : terms(sub->input(1)))
-      for (std::size_t i = 0; i < 2; ++i)
-        for (const Term& bc : terms(add->input(i)))
-          for (const Term& as : terms(add->input(1 - i))) {
-            if (ac.c != bc.c || bs.c != as.c || ac.a != as.a || bs.a != bc.a) continue;
-            if (ac.a->type.dims() != j->low->type.dims()) continue;
-            const auto pair = pair_of(ac.a, bs.a);
-            if (!pair || pair->interleaved != j->interleaved) continue;
-            Match m{pair->low, pair->high.offset - pair->low.offset, pair->interleaved, ac.c, bs.c, true,
-                    j->nodes};
-            m.nodes.insert(m.nodes.end(), {sub, add, ac.node, bs.node, bc.node, as.node});
-            return m;
-          }
-  return std::nullopt;
-}
-
 // A table broadcast over [..., 2, h]; nullopt where its rows are not whole heads.
-std::optional<StridedView> table_view(Value* table, const Match& m, const Dims& space) {
+std::optional<StridedView> table_view(Value* table, const RopePattern& m, const Dims& space) {
   StridedView v = trace_view(table);
   const std::size_t rank = space.size() - 1;  // of x
   if (v.dims.size() > rank || v.dims.empty()) return std::nullopt;
@@ -210,8 +51,7 @@ class Fuser {
   explicit Fuser(Graph& graph) : graph_(graph) {}
 
   bool fuse(Node& n, PassContext& context) {
-    auto m = whole_form(n);
-    if (!m) m = half_form(n);
+    const auto m = match_rope(n);
     if (!m) return false;
     Value* y = n.output(0);
     const DType dtype = y->type.dtype;
@@ -223,7 +63,7 @@ class Fuser {
     };
     for (const Node* k : m->nodes)
       if (!has_static_shapes(*k)) return missed("the shapes of " + k->label() + " are not known");
-    const std::int64_t h = m->x.dims.back();
+    const std::int64_t h = m->low_view.dims.back();
     Dims space = y->type.dims();
     space.pop_back();
     space.insert(space.end(), {2, h});
@@ -231,7 +71,7 @@ class Fuser {
     auto cos = table_view(m->cos, *m, space), sin = table_view(m->sin, *m, space);
     if (!cos || !sin) return missed("the table of cosines or sines is not broadcast over whole heads");
 
-    Operand x{m->x.offset, m->x.strides}, turned = x;
+    Operand x{m->low_view.offset, m->low_view.strides}, turned = x;
     const std::int64_t step = x.strides.back();
     x.strides.back() = m->apart;
     x.strides.push_back(step);
@@ -239,7 +79,7 @@ class Fuser {
     turned.strides.push_back(step);
     turned.offset += m->apart;
     const bool is_signed = fold_tables(*m, *cos, *sin);
-    std::vector<Value*> inputs = {m->x.base, m->x.base, cos->base, sin->base};
+    std::vector<Value*> inputs = {m->low_view.base, m->low_view.base, cos->base, sin->base};
     ops::FusedViews views{space, {x, turned, {cos->offset, cos->strides}, {sin->offset, sin->strides}}};
     if (!is_signed) {
       inputs.push_back(
@@ -285,7 +125,7 @@ class Fuser {
   }
 
   // Rows of constant tables by one index: cos and the signed sin become one table with rows twice as wide.
-  bool fold_tables(const Match& m, StridedView& cos, StridedView& sin) {
+  bool fold_tables(const RopePattern& m, StridedView& cos, StridedView& sin) {
     Node *c = cos.base->producer(), *s = sin.base->producer();
     if (m.half_tables || c == nullptr || s == nullptr) return false;
     for (const Node* n : {c, s})

@@ -9,6 +9,7 @@
 #include "passes/node_writer.h"
 #include "passes/reachability.h"
 #include "passes/rewrite.h"
+#include "passes/softmax_pooling_pattern.h"
 
 namespace atc::passes {
 namespace {
@@ -18,109 +19,6 @@ using ir::Node;
 using ir::Value;
 
 constexpr std::string_view kAtcName = "SoftmaxMulReduceSumFusionPass";
-
-struct Match {
-  Node* softmax = nullptr;
-  Value* x = nullptr;
-  Dims weights;           ///< shape of the weights beside x, right-aligned
-  std::int64_t axis = 0;  ///< of x, that is summed
-  std::vector<Node*> nodes;
-  bool shared = false;  ///< something else reads the weights: the softmax's result stays
-};
-
-Dims without_ones(const Dims& dims) {
-  Dims out;
-  std::copy_if(dims.begin(), dims.end(), std::back_inserter(out), [](std::int64_t d) { return d != 1; });
-  return out;
-}
-
-/// A node that only inserts, drops or moves axes of length 1: elements stay in their order.
-bool keeps_order(const Node& n) {
-  if (!has_static_shapes(n)) return false;
-  if (n.is("Unsqueeze") || n.is("Squeeze")) return true;
-  const Dims in = n.input(0)->type.dims();
-  if (n.is("Reshape")) return without_ones(in) == without_ones(n.output(0)->type.dims());
-  if (!n.is("Transpose")) return false;
-  Dims moved;
-  for (std::int64_t p : n.attrs.get_ints("perm"))
-    if (in[static_cast<std::size_t>(p)] != 1) moved.push_back(p);
-  return std::is_sorted(moved.begin(), moved.end());
-}
-
-/// Among the axes longer than 1: the number of `axis`; nullopt when it is not among them.
-std::optional<std::int64_t> number_of(const Dims& dims, std::int64_t axis) {
-  const auto at = dims.begin() + axis;
-  if (*at == 1) return std::nullopt;
-  return std::count_if(dims.begin(), at, [](std::int64_t d) { return d != 1; });
-}
-
-/// The softmax behind `weights`, whose axis `axis` it runs along. What others read too is no part of the
-/// match.
-bool take_softmax(Value* weights, std::int64_t axis, Match& m) {
-  m.weights = weights->type.dims();
-  const auto number = number_of(m.weights, axis);
-  if (!number) return false;
-  while (weights->producer() != nullptr && weights->producer()->graph() == m.nodes.front()->graph() &&
-         keeps_order(*weights->producer())) {
-    m.shared = m.shared || !is_private(weights);
-    if (!m.shared) m.nodes.push_back(weights->producer());
-    weights = weights->producer()->input(0);
-  }
-  Node* n = made_by(weights, "Softmax");
-  if (n == nullptr || !has_static_shapes(*n)) return false;
-  const Dims dims = n->input(0)->type.dims();
-  const auto own = softmax_axis(*n);
-  if (!own || number_of(dims, *own) != number) return false;
-  m.softmax = n;
-  m.shared = m.shared || !is_private(weights);
-  if (!m.shared) m.nodes.push_back(n);
-  return true;
-}
-
-/// Weights that are expanded to the values' shape, as they were before.
-Value* unexpanded(Value* v, std::vector<Node*>& nodes) {
-  Node* n = made_by(v, "Expand");
-  if (n == nullptr || !is_private(v) || !has_static_shapes(*n) ||
-      n->input(0)->type.shape->size() != v->type.shape->size())
-    return v;
-  nodes.push_back(n);
-  return n->input(0);
-}
-
-/// ReduceSum(w * x).
-std::optional<Match> weighted_sum(Node& n) {
-  const auto axes = n.is("ReduceSum") ? ops::vector_reduce_axes(n) : std::nullopt;
-  Node* mul = axes && axes->size() == 1 ? made_by(n.input(0), "Mul") : nullptr;
-  if (mul == nullptr || !has_static_shapes(*mul)) return std::nullopt;
-  for (std::size_t i = 0; i < 2; ++i) {
-    Match m;
-    m.nodes = {&n, mul};
-    m.x = mul->input(1 - i);
-    m.axis = axes->front();
-    Value* w = unexpanded(mul->input(i), m.nodes);
-    if (m.x->type != n.input(0)->type || w->type.shape->size() > m.x->type.shape->size()) continue;
-    const std::int64_t missing = std::ssize(*m.x->type.shape) - std::ssize(*w->type.shape);
-    if (m.axis < missing || w->type.dims() == m.x->type.dims()) continue;
-    if (take_softmax(w, m.axis - missing, m)) return m;
-  }
-  return std::nullopt;
-}
-
-/// MatMul(w, x) with one row of weights a matrix; the weights become a column.
-std::optional<Match> row_product(Node& n) {
-  if (!n.is("MatMul") || !is_float(n.input(0)->type.dtype)) return std::nullopt;
-  const Dims w = n.input(0)->type.dims(), x = n.input(1)->type.dims();
-  if (w.size() < 2 || x.size() != w.size() || w[w.size() - 2] != 1 ||
-      !std::equal(w.begin(), w.end() - 2, x.begin(), x.end() - 2))
-    return std::nullopt;
-  Match m;
-  m.nodes = {&n};
-  m.x = n.input(1);
-  m.axis = std::ssize(x) - 2;
-  if (!take_softmax(n.input(0), std::ssize(w) - 1, m)) return std::nullopt;
-  std::swap(m.weights[w.size() - 2], m.weights[w.size() - 1]);
-  return m;
-}
 
 /// A convolution of one output channel that reads one position of every channel.
 bool is_expectation(const Node& n) {
@@ -182,19 +80,15 @@ void give_weights(Graph& graph, Node& sum, Node& softmax) {
 }
 
 bool fuse(Graph& graph, Node& n, PassContext& context) {
-  auto m = weighted_sum(n);
-  if (!m) m = row_product(n);
-  if (!m) return false;
+  auto m = match_pooling(n);
+  // Weights as many as the values are one program without this pass.
+  if (!m || m->weights == m->x->type.dims()) return false;
   context.fusions.matched(FusionKind::Graph, kAtcName);
-  const bool floating =
-      m->x->type.dtype != DType::F64 && m->softmax->input(0)->type.dtype == m->x->type.dtype;
+  const bool floating = m->x->type.dtype != DType::F64 && m->scores->type.dtype == m->x->type.dtype;
   if (!floating || element_count(m->x->type.dims()) == 0 || !is_closed(m->nodes, n)) return false;
   if (m->shared && depends_on(graph, m->x, *m->softmax)) return false;
   NodeWriter w(graph, n);
-  Value* scores = m->softmax->input(0);
-  while (scores->producer() != nullptr && keeps_order(*scores->producer()))
-    scores = scores->producer()->input(0);
-  scores = w.reshape(scores, m->weights, "scores");
+  Value* scores = w.reshape(m->scores, m->weights, "scores");
   Dims kept = m->x->type.dims();
   kept[static_cast<std::size_t>(m->axis)] = 1;
   Node* sum = graph.add_node("SoftmaxWeightedSum", {m->x, scores}, m->shared ? 2 : 1, &n, "atc", 0);

@@ -1,10 +1,8 @@
 #include "passes/swiglu_fusion.h"
 
-#include <array>
-
 #include "ops/fused_views.h"
 #include "ops/reference_util.h"
-#include "passes/match.h"
+#include "passes/gated_unit.h"
 #include "passes/rewrite.h"
 #include "passes/strided_view.h"
 
@@ -15,34 +13,11 @@ using ir::Graph;
 using ir::Node;
 using ir::Value;
 
-constexpr std::string_view kAtcName = "GLUFusionPass";
+constexpr std::string_view kAtcName = "GLUFusionPass", kGeGlu = "GeGlu";
 
-// The g of an activation of it, and the nodes of that.
-struct Gate {
-  Value* g = nullptr;
-  std::vector<Node*> nodes;
-  std::string_view label;
-};
-
-constexpr std::string_view kSwiGlu = "SwiGlu", kGeGlu = "GeGlu";
-constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kLabels = {
-    {{"Gelu", kGeGlu}, {"Relu", "ReGlu"}, {"Sigmoid", "Glu"}, {"Swish", kSwiGlu}}};
-
-std::optional<Gate> gate_of(Value* v) {
-  if (!is_private(v)) return std::nullopt;
-  Node* n = v->producer();
-  for (const auto& [op_type, label] : kLabels)
-    if (n->is(op_type)) return Gate{n->input(0), {n}, label};
-  if (!n->is("Mul")) return std::nullopt;
-  for (std::size_t i = 0; i < 2; ++i) {
-    Value *g = n->input(i), *s = n->input(1 - i);
-    if (is_private(s) && s->producer()->is("Sigmoid") && s->producer()->input(0) == g)
-      return Gate{g, {s->producer(), n}, kSwiGlu};
-  }
-  return std::nullopt;
+std::string_view atc_name(const GateOf& gate) {
+  return gate.label == kGeGlu ? "GeGluV2FusionPass" : kAtcName;
 }
-
-std::string_view atc_name(const Gate& gate) { return gate.label == kGeGlu ? "GeGluV2FusionPass" : kAtcName; }
 
 // Strides over dims; nullopt where the value is broadcast.
 std::optional<StridedView> full_view(Value* v, const Dims& dims) {

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "atc/base/strings.h"
 #include "driver/log.h"
 #include "driver/memory_options.h"
 #include "driver/model_edit.h"
@@ -14,7 +15,6 @@
 #include "frontend/onnx/importer.h"
 #include "om/writer.h"
 #include "passes/bind_shapes.h"
-#include "passes/custom_fusion.h"
 #include "passes/fusion_trace.h"
 #include "passes/kept_dead_code.h"
 #include "passes/operator_check.h"
@@ -62,7 +62,7 @@ void remove_file(const std::filesystem::path& path) {
 struct Trail {
   passes::FusionTrace trace;
   std::optional<report::SourceGraph> sources;
-  std::vector<passes::CustomTaken> custom;
+  passes::CustomTakeover custom;
 };
 
 Status run_pipeline(const CompileOptions& options, std::vector<passes::Pass> passes, ir::Graph& graph,
@@ -100,7 +100,7 @@ Status write_files(const CompileOptions& options, const plan::BuiltPlan& built,
     ATC_ASSIGN(const runtime::Simulation simulation,
                runtime::simulate(*prepared, {.load_libraries = false, .profile = true}));
     ATC_TRY(report::write_compile_report({built.plan, context, trail.trace.formations(),
-                                          trail.sources.value(), image, trail.custom, simulation},
+                                          trail.sources.value(), image, trail.custom.taken, simulation},
                                          options.report));
   }
   return om::write_om(options.om_output(), image);
@@ -128,17 +128,21 @@ void warn_of_newer_opset(const ir::Model& model, CompileResult& result) {
 }
 
 /// What the user gave for nothing: a misspelt type, or a pattern that the model does not have.
-void warn_of_unused(const passes::CustomOperators& custom, const std::vector<passes::CustomTaken>& taken,
-                    CompileResult& result) {
-  for (const passes::CustomEntry& entry : custom.entries) {
-    const bool used = std::any_of(taken.begin(), taken.end(), [&](const passes::CustomTaken& t) {
-      return t.op == entry.info().type && t.library == entry.library->name();
-    });
+void warn_of_unused(const passes::CustomTakeover& custom, const soc::Chip& chip, CompileResult& result) {
+  for (const passes::CustomEntry& entry : custom.operators.entries) {
+    const bool used =
+        std::any_of(custom.taken.begin(), custom.taken.end(), [&](const passes::CustomTaken& t) {
+          return t.op == entry.info().type && t.library == entry.library->name();
+        });
     if (used || !entry.asked) continue;
     Diagnostic& warning = result.warnings.emplace_back();
     warning.code = "W10001";
     warning.message = "the custom operator " + entry.info().type + " of " + entry.library->name() +
-                      " has no effect: the model has no node and no subgraph for it.";
+                      " has no effect: " +
+                      (custom::chip_matches(entry.info(), chip.name)
+                           ? "the model has no node and no subgraph for it."
+                           : "it is made for " + join(entry.info().chips, ", ") + ", --soc_version is " +
+                                 std::string(chip.name) + ".");
   }
 }
 
@@ -165,9 +169,9 @@ Status compile_model(const CompileOptions& options, CompileResult& result) {
   ATC_TRY(select_outputs(graph, options.out_nodes));
   if (unread) unread->attach(graph);
   graph.sweep();
-  ATC_ASSIGN(const passes::CustomOperators custom, load_custom_ops(options.custom_ops));
   Trail trail;
-  ATC_TRY(passes::take_custom_nodes(graph, custom, *options.chip, trail.custom));
+  ATC_ASSIGN(trail.custom.operators, load_custom_ops(options.custom_ops));
+  ATC_TRY(passes::take_custom_nodes(graph, trail.custom.operators, *options.chip, trail.custom.taken));
   if (unread) unread->detach(graph);
   ATC_TRY(passes::check_operators(graph, passes::Conditionals::Skip));
   ATC_TRY(passes::bind_input_shapes(graph, bindings(options), "input_shape"));
@@ -178,14 +182,9 @@ Status compile_model(const CompileOptions& options, CompileResult& result) {
   context.options.precision = options.precision;
   context.options.switches = options.switches;
   if (unread) unread->attach(graph);
-  if (passes::has_custom_patterns(custom, *options.chip)) {
-    // Subgraphs are looked for in canonical form; the pipeline begins with the same passes again.
-    Trail before;
-    ATC_TRY(run_pipeline(options, passes::canonical_passes(), graph, context, before, result));
-    ATC_TRY(passes::fuse_custom(graph, custom, *options.chip, trail.custom).status());
-  }
+  context.custom = &trail.custom;
   ATC_TRY(run_pipeline(options, passes::pipeline(), graph, context, trail, result));
-  warn_of_unused(custom, trail.custom, result);
+  warn_of_unused(trail.custom, *options.chip, result);
 
   ATC_ASSIGN(plan::BuiltPlan built, plan::build_plan(graph, *options.chip, memory_options(options, graph),
                                                      unread ? unread->count() : 0));

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 namespace atc::custom_test {
 
@@ -28,10 +29,12 @@ class Folder {
   std::filesystem::path path_;
 };
 
-/// The operator Twice: y = factor * x, written by hand in plain C++ without Ascend C. Members are the parts
-/// that tests replace.
+/// The operator Twice: y = factor * x, written by hand in plain C without Ascend C. Members are the parts
+/// that tests replace. Other operators have more operands; all outputs have the dims of input 0.
 struct LibrarySource {
   std::string type = "Twice";
+  std::vector<std::string> inputs = {"x"}, outputs = {"y"};
+  std::vector<std::string> more_attrs;  ///< beside factor: "ATC_ATTR_INT axis"
   std::string version = "ATC_CUSTOM_OP_VERSION";
   std::string core_version = "ATC_CORE_API_VERSION";
   std::string symbol = "atc_custom_op_library";
@@ -42,8 +45,10 @@ struct LibrarySource {
   std::string attr_required = "0";
   std::string origins = "\"ai.onnx::Twofold\"";
   std::string infer =
-      "outputs[0].rank = call->inputs[0].rank;"
-      "for (int i = 0; i < call->inputs[0].rank; ++i) outputs[0].dims[i] = call->inputs[0].dims[i];"
+      "for (unsigned o = 0; o < sizeof ys / sizeof ys[0]; ++o) {"
+      "  outputs[o].rank = call->inputs[0].rank;"
+      "  for (int i = 0; i < call->inputs[0].rank; ++i) outputs[o].dims[i] = call->inputs[0].dims[i];"
+      "}"
       "return 0;";
   std::string tiling =
       "uint32_t n = 1;"
@@ -70,8 +75,12 @@ struct LibrarySource {
            "typedef struct Data { uint32_t n; float factor; } Data;\n" +
            global +
            "\n"
-           "static int infer(const AtcCustomCall* call, AtcCustomTensor* outputs) {\n" +
-           infer +
+           "static const int32_t dtypes[] = {" +
+           dtypes +
+           "};\n"
+           "static const int32_t formats[] = {" +
+           formats + "};\n" + params("xs", inputs) + params("ys", outputs) +
+           "static int infer(const AtcCustomCall* call, AtcCustomTensor* outputs) {\n" + infer +
            "\n}\n"
            "static int tile(const AtcCustomCall* call, AtcCustomTiling* tiling) {\n" +
            tiling +
@@ -80,17 +89,9 @@ struct LibrarySource {
            "(void)block; (void)api; (void)args;\n" +
            kernel +
            "\n}\n"
-           "static const int32_t dtypes[] = {" +
-           dtypes +
-           "};\n"
-           "static const int32_t formats[] = {" +
-           formats +
-           "};\n"
-           "static const AtcCustomParam x = {\"x\", ATC_PARAM_REQUIRED, 0, dtypes, formats};\n"
-           "static const AtcCustomParam y = {\"y\", ATC_PARAM_REQUIRED, 0, dtypes, formats};\n"
-           "static const AtcCustomAttrSpec factor = {{\"factor\", ATC_ATTR_FLOAT, 0, 0, 2.0f, NULL, NULL, "
+           "static const AtcCustomAttrSpec attrs[] = {{{\"factor\", ATC_ATTR_FLOAT, 0, 0, 2.0f, NULL, NULL, "
            "NULL}, " +
-           attr_required +
+           attr_required + "}" + attributes() +
            "};\n"
            "static const char* const chips[] = {" +
            chips +
@@ -100,8 +101,8 @@ struct LibrarySource {
            "};\n"
            "static const AtcKernel kernels[] = {kernel, kernel, kernel, kernel};\n"
            "static const AtcCustomOp op = {NULL, \"" +
-           type + "\", \"\", &x, 1, &y, 1, " + combinations +
-           ", &factor, 1,\n"
+           type + "\", \"\", xs, sizeof xs / sizeof xs[0], ys, sizeof ys / sizeof ys[0], " + combinations +
+           ", attrs, sizeof attrs / sizeof attrs[0],\n"
            "  chips, sizeof chips / sizeof chips[0], origins, sizeof origins / sizeof origins[0],\n"
            "  infer, NULL, tile, NULL, ATC_KERNEL_AIV_ONLY, kernels};\n"
            "static const AtcCustomOpLibrary library = {" +
@@ -112,6 +113,20 @@ struct LibrarySource {
            symbol +
            "(uint32_t version) {\n"
            "  (void)version;\n  return &library;\n}\n";
+  }
+
+  static std::string params(const std::string& list, const std::vector<std::string>& names) {
+    std::string out = "static const AtcCustomParam " + list + "[] = {";
+    for (const std::string& name : names)
+      out += "{\"" + name + "\", ATC_PARAM_REQUIRED, 0, dtypes, formats},";
+    return out + "};\n";
+  }
+  std::string attributes() const {
+    std::string out;
+    for (const std::string& a : more_attrs)
+      out += ", {{\"" + a.substr(a.find(' ') + 1) + "\", " + a.substr(0, a.find(' ')) +
+             ", 0, 0, 0, \"\", NULL, NULL}, 0}";
+    return out;
   }
 
   /// Compiles it; the path of the library, empty when the compiler refuses.
