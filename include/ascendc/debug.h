@@ -93,3 +93,9 @@ inline void TraceStop(std::int32_t id, detail::Site site = detail::Site()) {
   do {                                                                                                \
     if (!(condition)) ::AscendC::detail::fail(::AscendC::detail::Site(), #condition, "" __VA_ARGS__); \
   } while (0)
+#ifndef ASSERT
+#define ASSERT(condition)                                                                 \
+  do {                                                                                    \
+    if (!(condition)) ::AscendC::detail::fail(::AscendC::detail::Site(), #condition, ""); \
+  } while (0)
+#endif

@@ -91,10 +91,7 @@ StatusOr<int> run(const std::vector<std::string>& given) {
   }
   const bool links = any_source && !has("-c") && !has("-S") && !has("-E") && !has("-fsyntax-only");
   if (links || (!any_source && !has("-c") && has("-o"))) {
-    const fs::path library = library_folder();
-    for (const char* name : {"custom", "profile", "ascendc", "aicore", "soc", "base"})
-      arguments.push_back((library / ("libatc_" + std::string(name) + ".a")).string());
-    arguments.insert(arguments.end(), {"-lboost_context", "-lpthread", "-ldl"});
+    for (const std::string& library : simulator_libraries()) arguments.push_back(library);
   }
   ATC_ASSIGN(const SubprocessResult result, run_subprocess(arguments));
   std::fputs(result.out.c_str(), stderr);

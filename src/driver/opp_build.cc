@@ -6,6 +6,7 @@
 
 #include "atc/base/file.h"
 #include "atc/base/strings.h"
+#include "driver/launch_rewrite.h"
 #include "driver/opp_description.h"
 #include "driver/opp_registered.h"
 #include "driver/subprocess.h"
@@ -62,6 +63,7 @@ class Builder {
           .solution("Derive a class from OpDef and name it in OP_ADD(...).");
     for (const OppRegistered& op : ops) ATC_TRY(compile_kernels(op));
     ATC_ASSIGN(const fs::path library, link_library());
+    ATC_TRY(build_unit_tests(library));
     if (!options_.keep) fs::remove_all(objects_, error);
     return library;
   }
@@ -136,6 +138,15 @@ class Builder {
                                        ".cpp and no function " + function);
   }
 
+  /// Functions beside the kernel that launch it by <<<...>>> are for programs: nobody calls them here.
+  StatusOr<fs::path> without_launches(const fs::path& kernel, const std::string& text) const {
+    if (text.find("<<<") == std::string::npos) return kernel;
+    ATC_ASSIGN(const std::string rewritten, rewrite_launches(text, kernel.string()));
+    const fs::path copy = objects_ / ("launches_" + kernel.filename().string());
+    ATC_TRY(write_file(copy, "#include \"atc_opp/no_launch.h\"\n" + rewritten));
+    return copy;
+  }
+
   /// Classes of a kernel's file have the same names for every combination, and other contents: all symbols
   /// but the entry are made local, so that the linker does not take one for the other.
   Status compile_kernels(const OppRegistered& op) {
@@ -143,11 +154,12 @@ class Builder {
     ATC_ASSIGN(const fs::path kernel, kernel_of(op, function));
     ATC_ASSIGN(const std::string text, read_text(kernel));
     const int type = declared_kernel_type(text);
+    ATC_ASSIGN(const fs::path included, without_launches(kernel, text));
     for (std::size_t c = 0; c < op.types.size(); ++c) {
       const std::string symbol = "atc_kernel_" + function + "_" + std::to_string(c);
       const fs::path source = objects_ / (symbol + ".cpp"), object = objects_ / (symbol + ".o"),
                      joined = objects_ / (symbol + "_joined.o"), local = objects_ / (symbol + "_local.o");
-      ATC_TRY(write_file(source, kernel_unit(op, c, kernel.string(), function, symbol)));
+      ATC_TRY(write_file(source, kernel_unit(op, c, included.string(), function, symbol)));
       ATC_TRY(compile(source, object, "-std=c++17",
                       kernel.lexically_relative(project_).string() + " (combination " + std::to_string(c) +
                           " of types)"));
@@ -180,6 +192,19 @@ class Builder {
     arguments.insert(arguments.end(), kernel_objects_.begin(), kernel_objects_.end());
     ATC_TRY(must_succeed(arguments, library.filename().string()));
     return library;
+  }
+
+  /// Programs of unit_test/ that find the library beside them.
+  Status build_unit_tests(const fs::path& library) const {
+    for (const fs::path& source : sources_in(project_ / "unit_test")) {
+      std::vector<std::string> arguments = command("-std=c++17");
+      arguments.insert(arguments.end(),
+                       {"-DATC_UNIT_TEST_LIBRARY=\"" + library.filename().string() + "\"", "-o",
+                        (out_ / source.stem()).string(), "-x", "c++", source.string(), "-x", "none"});
+      for (const std::string& l : simulator_libraries()) arguments.push_back(l);
+      ATC_TRY(must_succeed(arguments, source.lexically_relative(project_).string()));
+    }
+    return {};
   }
 
   const OppBuildOptions& options_;

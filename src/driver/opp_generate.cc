@@ -89,6 +89,25 @@ extern "C" __global__ __aicore__ void @FILE@(@ARGS@, GM_ADDR workspace, GM_ADDR 
 }
 )";
 
+constexpr const char* kUnitTest = R"(#include "atc_opp/unit_test.h"
+
+// What @TYPE@ must give: fill every output and return true. Until then results are only checked to be written and
+// finite.
+static bool Golden(const std::vector<atc_opp::Tensor>& inputs, std::vector<atc_opp::Tensor>& outputs) {
+  (void)inputs;
+  (void)outputs;
+  return false;
+}
+
+int main() {
+  atc_opp::UnitTest test("@TYPE@", Golden);
+  // The dims of each input: some that share out evenly, some that leave tails.
+  test.Run({@EVEN@});
+  test.Run({@TAILS@});
+  return test.Failures();
+}
+)";
+
 constexpr const char* kPlugin = R"(#include "register/register.h"
 
 namespace domi {
@@ -173,10 +192,13 @@ void add_operator(const OppDescription& op, const std::string& unit, std::vector
       {"FIRST", op.inputs.empty() ? "GetOutputShape(0)" : "GetInputShape(0)"},
       {"UNIT", unit},
       {"PARAMS", params_text(op)},
-      {"ARGS", join(args, ", ")}};
+      {"ARGS", join(args, ", ")},
+      {"EVEN", join(std::vector<std::string>(op.inputs.size(), "{32, 256}"), ", ")},
+      {"TAILS", join(std::vector<std::string>(op.inputs.size(), "{7, 37}"), ", ")}};
   out.push_back({fs::path("op_host") / (op.file + "_tiling.h"), fill(kTilingHeader, values), false});
   out.push_back({fs::path("op_host") / (op.file + ".cpp"), fill(kHost, values), false});
   out.push_back({fs::path("op_kernel") / (op.file + ".cpp"), fill(kKernel, values), false});
+  out.push_back({fs::path("unit_test") / (op.file + "_test.cpp"), fill(kUnitTest, values), false});
   out.push_back({fs::path("framework/onnx_plugin") / (op.file + "_plugin.cc"), fill(kPlugin, values), false});
 }
 

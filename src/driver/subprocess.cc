@@ -74,4 +74,13 @@ StatusOr<fs::path> project_home() {
 
 fs::path library_folder() { return own_path().parent_path().parent_path(); }
 
+std::vector<std::string> simulator_libraries() {
+  const fs::path folder = library_folder();
+  std::vector<std::string> out;
+  for (const char* name : {"custom", "profile", "ascendc", "aicore", "soc", "base"})
+    out.push_back((folder / ("libatc_" + std::string(name) + ".a")).string());
+  out.insert(out.end(), {"-lboost_context", "-lpthread", "-ldl"});
+  return out;
+}
+
 }  // namespace atc::driver

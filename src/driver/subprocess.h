@@ -21,5 +21,7 @@ StatusOr<SubprocessResult> run_subprocess(const std::vector<std::string>& argume
 StatusOr<std::filesystem::path> project_home();
 /// The folder of the running program's libraries (the build folder).
 std::filesystem::path library_folder();
+/// What a program that runs kernels is linked with, for the compiler's command line.
+std::vector<std::string> simulator_libraries();
 
 }  // namespace atc::driver

@@ -11,6 +11,7 @@ namespace atc::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 struct Example {
@@ -70,6 +71,15 @@ TEST_P(CustomExample, GivesWhatTheBuiltInOperatorsGive) {
   }
 }
 
+TEST_P(CustomExample, PassesItsUnitTest) {
+  if (!fs::exists(s_ / "p/unit_test")) GTEST_SKIP() << "the example has none";
+  for (const auto& test : fs::directory_iterator(s_ / "p/unit_test")) {
+    const Outcome o = run((s_ / ("p/build_out/" + test.path().stem().string())).string(), s_.path());
+    EXPECT_EQ(o.code, 0) << o.out;
+    EXPECT_THAT(o.out, AllOf(HasSubstr("ok "), HasSubstr(" 0 failed")));
+  }
+}
+
 TEST_P(CustomExample, RunsOnItsOwnModel) {
   const Outcome o =
       compile("custom", std::string("--precision_mode_v2=origin --custom_op=p/build_out/libp.so"));
@@ -77,13 +87,17 @@ TEST_P(CustomExample, RunsOnItsOwnModel) {
   EXPECT_FALSE(outputs("custom").empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Examples, CustomExample,
-                         ::testing::Values(Example{"add", "AddCustom", false, 0},
-                                           Example{"leaky_relu", "LeakyReluCustom", true, 1e-6},
-                                           Example{"rms_norm", "RmsNorm", true, 1e-5},
-                                           Example{"rope", "RoPE", true, 1e-5},
-                                           Example{"swiglu", "SwiGlu", true, 1e-5}),
-                         [](const auto& one) { return std::string(one.param.folder); });
+INSTANTIATE_TEST_SUITE_P(
+    Examples, CustomExample,
+    ::testing::Values(
+        Example{"add", "AddCustom", false, 0}, Example{"leaky_relu", "LeakyReluCustom", true, 1e-6},
+        Example{"rms_norm", "RmsNorm", true, 1e-5}, Example{"rope", "RoPE", true, 1e-5},
+        Example{"swiglu", "SwiGlu", true, 1e-5}, Example{"swiglu_strided", "SwiGlu", true, 1e-5},
+        Example{"softmax_mul_reduce_sum", "SoftmaxMulReduceSum", true, 1e-5},
+        Example{"gem_pool", "GemPool", false, 0}, Example{"layer_norm", "LayerNorm", true, 1e-5},
+        // A product in fp16 stands for one in fp32.
+        Example{"matmul", "MatmulCustom", true, 2e-3}),
+    [](const auto& one) { return std::string(one.param.folder); });
 
 TEST(Msopgen, GeneratedProjectsBuild) {
   Scratch s;
@@ -96,6 +110,86 @@ TEST(Msopgen, GeneratedProjectsBuild) {
   const Outcome built = run("MSOPGEN=" + program("msopgen") + " p/build.sh", s.path());
   ASSERT_EQ(built.code, 0) << built.out;
   EXPECT_TRUE(fs::exists(s / "p/build_out/libp.so")) << built.out;
+  // The generated kernel computes nothing yet: the generated unit test says so.
+  const Outcome empty = run("p/build_out/scale_custom_test", s.path());
+  EXPECT_EQ(empty.code, 1);
+  EXPECT_THAT(empty.out, AllOf(HasSubstr("FAILED ScaleCustom"), HasSubstr("never written")));
+}
+
+/// A project whose kernel gives x + x, in the way of older samples: a function that launches it by <<<...>>>.
+void write_doubling(const Scratch& s, const std::string& kernel_line) {
+  std::ofstream(s / "op.json")
+      << R"([{"op": "DoubleCustom", "input_desc": [{"name": "x", "type": ["fp16", "float"]}],
+    "output_desc": [{"name": "y", "type": ["fp16", "float"]}]}])";
+  const Outcome made =
+      run(program("msopgen") + " gen -i op.json -f onnx -c ai_core-Ascend910B -lan cpp -out p", s.path());
+  ASSERT_EQ(made.code, 0) << made.out;
+  std::ofstream(s / "p/op_kernel/double_custom.cpp") << R"(#include "kernel_operator.h"
+using namespace AscendC;
+extern "C" __global__ __aicore__ void double_custom(GM_ADDR x, GM_ADDR y, GM_ADDR workspace, GM_ADDR tiling) {
+  GET_TILING_DATA(tiling_data, tiling);
+  ASSERT(tiling_data.size != 0 && "no elements");
+  TPipe pipe;
+  TQue<QuePosition::VECIN, 1> in;
+  TQue<QuePosition::VECOUT, 1> out;
+  pipe.InitBuffer(in, 1, 65536);
+  pipe.InitBuffer(out, 1, 65536);
+  GlobalTensor<DTYPE_X> gx, gy;
+  gx.SetGlobalBuffer((__gm__ DTYPE_X*)x, tiling_data.size);
+  gy.SetGlobalBuffer((__gm__ DTYPE_X*)y, tiling_data.size);
+  const uint32_t n = tiling_data.size;
+  const DataCopyExtParams bytes = {1, static_cast<uint32_t>(n * sizeof(DTYPE_X)), 0, 0, 0};
+  LocalTensor<DTYPE_X> a = in.AllocTensor<DTYPE_X>();
+  DataCopyPad(a, gx, bytes, DataCopyPadExtParams<DTYPE_X>{false, 0, 0, static_cast<DTYPE_X>(0)});
+  in.EnQue(a);
+  a = in.DeQue<DTYPE_X>();
+  LocalTensor<DTYPE_X> b = out.AllocTensor<DTYPE_X>();
+  )" << kernel_line << R"(
+  out.EnQue(b);
+  in.FreeTensor(a);
+  b = out.DeQue<DTYPE_X>();
+  DataCopyPad(gy, b, bytes);
+  out.FreeTensor(b);
+}
+#ifndef ASCENDC_CPU_DEBUG
+void double_custom_do(uint32_t blocks, void* l2, void* stream, uint8_t* x, uint8_t* y, uint8_t* w, uint8_t* t) {
+  double_custom<<<blocks, l2, stream>>>(x, y, w, t);
+}
+#endif
+)";
+  std::ofstream(s / "p/unit_test/double_custom_test.cpp") << R"(#include "atc_opp/unit_test.h"
+int main() {
+  atc_opp::UnitTest test("DoubleCustom", [](const auto& inputs, auto& outputs) {
+    for (std::size_t i = 0; i < inputs[0].data.size(); ++i) outputs[0][i] = 2 * inputs[0][i];
+    return true;
+  });
+  test.Run({{32, 8}});
+  test.Run({{7, 37}});
+  return test.Failures();
+}
+)";
+}
+
+TEST(Msopgen, UnitTestsCompareWithTheGoldenFunction) {
+  Scratch s;
+  write_doubling(s, "Add(b, a, a, n);");
+  const Outcome built = run(program("msopgen") + " compile -i p", s.path());
+  ASSERT_EQ(built.code, 0) << built.out;
+  const Outcome ran = run("p/build_out/double_custom_test", s.path());
+  EXPECT_EQ(ran.code, 0) << ran.out;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("ok     DoubleCustom half[7,37]"), HasSubstr("float[32,8]"),
+                             HasSubstr("cycles"), HasSubstr("4 runs, 0 failed")));
+}
+
+TEST(Msopgen, UnitTestsTellWhatIsWrong) {
+  Scratch s;
+  // Tails are left out, and the wild write ends in a diagnostic with its line.
+  write_doubling(s, "Add(b, a, a, n / 64 * 64); if (n == 259) *(volatile int*)64 = 1;");
+  ASSERT_EQ(run(program("msopgen") + " compile -i p", s.path()).code, 0);
+  const Outcome ran = run("p/build_out/double_custom_test", s.path());
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("FAILED DoubleCustom half[7,37]"), HasSubstr("E40021"),
+                             HasSubstr("double_custom.cpp:"), HasSubstr("4 runs, 2 failed")));
 }
 
 TEST(Msopgen, FaultsAreDiagnostics) {
