@@ -53,3 +53,32 @@ write("swiglu", model(
     [node("Split", ["x"], ["gate", "up"], axis=-1), node("Sigmoid", ["gate"], ["s"]), node("Mul", ["gate", "s"], ["silu"]),
      node("Mul", ["silu", "up"], ["y"])],
     [f32("x", 1, 13, 2 * 688)], [f32("y", 1, 13, 688)]))
+
+# Gate and value of each pair beside each other: x[..., ::2] and x[..., 1::2].
+write("swiglu_strided", model(
+    [node("Slice", ["x", "zero", "end", "last", "two"], ["gate"]), node("Slice", ["x", "one", "end", "last", "two"], ["up"]),
+     node("Sigmoid", ["gate"], ["s"]), node("Mul", ["gate", "s"], ["silu"]), node("Mul", ["silu", "up"], ["y"])],
+    [f32("x", 1, 13, 2 * 345)], [f32("y", 1, 13, 345)],
+    [tensor(name, INT64, [1], [v]) for name, v in (("zero", 0), ("one", 1), ("two", 2), ("end", 1 << 62), ("last", 2))]))
+
+# Attention pooling: a score for each of 37 positions weighs rows of 100.
+write("softmax_mul_reduce_sum", model(
+    [node("Softmax", ["s"], ["w"], axis=1), node("Mul", ["w", "x"], ["wx"]), node("ReduceSum", ["wx", "axis"], ["y"], keepdims=0)],
+    [f32("s", 3, 37, 1), f32("x", 3, 37, 100)], [f32("y", 3, 100)], [tensor("axis", INT64, [1], [1])]))
+
+# Generalized mean pooling as image retrieval has it, an operator of its own.
+write("gem_pool", model([node("GemPool", ["x"], ["y"], domain="example", p=3.0, epsilon=1e-6)],
+                        [f32("x", 2, 19, 21, 13)], [f32("y", 2, 19, 1, 1)], domains=("", "example")))
+
+# The standard operator; rows for each of 40 cores.
+ROWS, WIDTH = 400, 768
+write("layer_norm", model(
+    [node("LayerNormalization", ["x", "gamma", "beta"], ["y"], axis=-1, epsilon=1e-5)],
+    [f32("x", ROWS, WIDTH)], [f32("y", ROWS, WIDTH)],
+    [tensor("gamma", FLOAT, [WIDTH], [1 + 0.5 * math.sin(i) for i in range(WIDTH)]),
+     tensor("beta", FLOAT, [WIDTH], [0.3 * math.cos(i) for i in range(WIDTH)])]))
+
+# A projection whose dims are no multiples of 16.
+M, K, N = 100, 200, 150
+write("matmul", model([node("MatMul", ["x", "w"], ["y"])], [f32("x", 1, M, K)], [f32("y", 1, M, N)],
+                      [tensor("w", FLOAT, [K, N], [math.sin(0.37 * i) / 8 for i in range(K * N)])]))

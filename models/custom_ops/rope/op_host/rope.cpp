@@ -28,6 +28,7 @@ static ge::graphStatus TilingFunc(gert::TilingContext* context) {
   tiling.set_rows(rows);
   tiling.set_rowsPerCore(rowsPerCore);
   tiling.set_width(width);
+  tiling.set_interleaved(static_cast<uint32_t>(*context->GetAttrs()->GetInt(0)));
   tiling.set_rank(static_cast<uint32_t>(rank));
   tiling.set_dims(dims);
   tiling.set_table(table);
@@ -42,6 +43,8 @@ static ge::graphStatus TilingFunc(gert::TilingContext* context) {
 namespace ge {
 static graphStatus InferShape(gert::InferShapeContext* context) {
   const gert::Shape& x = *context->GetInputShape(0);
+  const int64_t mode = *context->GetAttrs()->GetInt(0);
+  if (mode != 0 && mode != 1) return GRAPH_PARAM_INVALID;
   // Halves of a head are whole data blocks of 32 bytes in fp16.
   if (x.GetDimNum() < 1 || x.GetDimNum() > 8 || x.GetDim(x.GetDimNum() - 1) % 32 != 0) return GRAPH_PARAM_INVALID;
   *context->GetOutputShape(0) = x;
@@ -57,6 +60,7 @@ class RoPE : public OpDef {
     this->Input("cos").ParamType(REQUIRED).DataType({ge::DT_FLOAT16, ge::DT_FLOAT}).Format({ge::FORMAT_ND, ge::FORMAT_ND});
     this->Input("sin").ParamType(REQUIRED).DataType({ge::DT_FLOAT16, ge::DT_FLOAT}).Format({ge::FORMAT_ND, ge::FORMAT_ND});
     this->Output("y").ParamType(REQUIRED).DataType({ge::DT_FLOAT16, ge::DT_FLOAT}).Format({ge::FORMAT_ND, ge::FORMAT_ND});
+    this->Attr("mode").AttrType(OPTIONAL).Int(0);
     this->SetInferShape(ge::InferShape);
     this->AICore().SetTiling(optiling::TilingFunc);
     this->AICore().AddConfig("ascend910b").AddConfig("ascend910_93");

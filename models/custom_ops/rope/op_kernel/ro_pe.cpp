@@ -1,5 +1,6 @@
-// Rotary position embedding of rotate-half form: y = x * cos + Concat(-x[h:], x[:h]) * sin over the last axis.
-// Each core takes whole heads; the row of cos and sin follows from the head's position.
+// Rotary position embedding: y = x * cos + turned * sin over the last axis. Of halves, turned is Concat(-x[h:], x[:h]); of
+// interleaved parts, elements 2i and 2i + 1 are -x[2i + 1] and x[2i]. Each core takes whole heads; the row of cos and sin
+// follows from the head's position.
 #include "kernel_operator.h"
 using namespace AscendC;
 
@@ -17,6 +18,7 @@ class KernelRoPE {
     for (auto* queue : {&inX_, &inCos_, &inSin_}) pipe_.InitBuffer(*queue, 2, width_ * sizeof(DTYPE_X));
     pipe_.InitBuffer(out_, 2, width_ * sizeof(DTYPE_X));
     pipe_.InitBuffer(turned_, width_ * sizeof(DTYPE_X));
+    if (t.interleaved) MakePairs();
     for (uint32_t row = first; row < last; ++row) {
       uint32_t rest = row, table = 0;
       for (uint32_t i = t.rank; i-- > 0;) {
@@ -42,8 +44,14 @@ class KernelRoPE {
     sin = inSin_.DeQue<DTYPE_X>();
     LocalTensor<DTYPE_X> turned = turned_.Get<DTYPE_X>(), y = out_.AllocTensor<DTYPE_X>();
     const uint32_t middle = width_ / 2;
-    Muls(turned, x[middle], static_cast<DTYPE_X>(-1), middle);
-    Adds(turned[middle], x, static_cast<DTYPE_X>(0), middle);
+    if (paired_) {
+      Gather(turned, x, neighbours_.Get<uint32_t>(), 0, width_);
+      PipeBarrier<PIPE_V>();
+      Mul(turned, turned, signs_.Get<DTYPE_X>(), width_);
+    } else {
+      Muls(turned, x[middle], static_cast<DTYPE_X>(-1), middle);
+      Adds(turned[middle], x, static_cast<DTYPE_X>(0), middle);
+    }
     Mul(y, x, cos, width_);
     PipeBarrier<PIPE_V>();
     Mul(turned, turned, sin, width_);
@@ -59,12 +67,29 @@ class KernelRoPE {
     out_.FreeTensor(y);
   }
 
+  // The byte offset of each element's neighbour, and its sign.
+  __aicore__ inline void MakePairs() {
+    paired_ = true;
+    pipe_.InitBuffer(neighbours_, width_ * sizeof(uint32_t));
+    pipe_.InitBuffer(signs_, width_ * sizeof(DTYPE_X));
+    LocalTensor<uint32_t> neighbours = neighbours_.Get<uint32_t>();
+    LocalTensor<DTYPE_X> signs = signs_.Get<DTYPE_X>();
+    for (uint32_t i = 0; i < width_; ++i) {
+      neighbours.SetValue(i, static_cast<uint32_t>((i ^ 1) * sizeof(DTYPE_X)));
+      signs.SetValue(i, static_cast<DTYPE_X>(i % 2 == 0 ? -1 : 1));
+    }
+    const event_t ready = static_cast<event_t>(GetTPipePtr()->FetchEventID(HardEvent::S_V));
+    SetFlag<HardEvent::S_V>(ready);
+    WaitFlag<HardEvent::S_V>(ready);
+  }
+
   TPipe pipe_;
   TQue<QuePosition::VECIN, 1> inX_, inCos_, inSin_;
   TQue<QuePosition::VECOUT, 1> out_;
-  TBuf<QuePosition::VECCALC> turned_;
+  TBuf<QuePosition::VECCALC> turned_, neighbours_, signs_;
   GlobalTensor<DTYPE_X> x_, cos_, sin_, y_;
   uint32_t width_ = 0;
+  bool paired_ = false;
 };
 
 extern "C" __global__ __aicore__ void ro_pe(GM_ADDR x, GM_ADDR cos, GM_ADDR sin, GM_ADDR y, GM_ADDR workspace, GM_ADDR tiling) {

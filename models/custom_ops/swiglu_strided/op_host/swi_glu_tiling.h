@@ -1,0 +1,13 @@
+#ifndef SWI_GLU_TILING_H
+#define SWI_GLU_TILING_H
+#include "register/tilingdata_base.h"
+
+namespace optiling {
+BEGIN_TILING_DATA_DEF(SwiGluTilingData)
+  TILING_DATA_FIELD_DEF(uint32_t, pairs);         // elements of the result
+  TILING_DATA_FIELD_DEF(uint32_t, pairsPerCore);  // a multiple of 32 bytes
+END_TILING_DATA_DEF;
+
+REGISTER_TILING_DATA_CLASS(SwiGlu, SwiGluTilingData)
+}  // namespace optiling
+#endif
