@@ -183,6 +183,14 @@ TEST_F(CustomOp, IsRefusedWithBothSidesValues) {
   workspace.tiling = "tiling->workspace_bytes = 1ull << 50; return 0;";
   EXPECT_THAT(compile(workspace, {}).out,
               AllOf(HasSubstr("1125899906842624 bytes"), HasSubstr("Global Memory")));
+  for (const auto& [blocks, number] : {std::pair{"0", "0 blocks"}, std::pair{"70000", "70000 blocks"}}) {
+    LibrarySource beyond;
+    beyond.tiling = std::string("tiling->block_dim = ") + blocks + "; return 0;";
+    EXPECT_THAT(compile(beyond, {}).out, AllOf(HasSubstr(number), HasSubstr("1 to 65535 are possible")));
+  }
+  LibrarySource kind;
+  kind.tiling = "tiling->kernel_type = 99; return 0;";
+  EXPECT_THAT(compile(kind, {}).out, HasSubstr("the kernel type 99, which does not exist"));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "m.om"));
 }
 
@@ -221,6 +229,11 @@ TEST_F(CustomOp, ThatNothingTakesIsAWarning) {
   const Outcome o = compile({}, {"Relu", "", "", 0});
   EXPECT_EQ(o.code, 0) << o.out;
   EXPECT_THAT(o.out, AllOf(HasSubstr("W10001"), HasSubstr("Twice"), HasSubstr("has no effect")));
+  LibrarySource other;
+  other.type = "SwiGlu";
+  other.chips = "\"ascend310p\"";
+  EXPECT_THAT(compile(other, {"Relu", "", "", 0}).out,
+              AllOf(HasSubstr("W10001"), HasSubstr("it is made for ascend310p"), HasSubstr("Ascend910B3")));
 }
 
 TEST_F(CustomOp, ShapesThatDependOnDataAreRefused) {

@@ -138,6 +138,20 @@ TEST(Host, PassesOnWhatAnOperatorRefuses) {
   EXPECT_THAT(text_of(host->tile(0, call_of({4}), "Ascend910B3").status()), HasSubstr("it gives no reason"));
 }
 
+TEST(Host, RefusesAnswersBeyondTheInterface) {
+  LibrarySource rank;
+  rank.infer = "outputs[0].rank = 99; return 0;";
+  EXPECT_THAT(text_of(host_of(rank)->infer(0, 0, call_of({4})).status()),
+              AllOf(HasSubstr("rank 99"), HasSubstr("at most 8")));
+  LibrarySource dim;
+  dim.infer = "outputs[0].rank = 1; outputs[0].dims[0] = -7; return 0;";
+  EXPECT_THAT(text_of(host_of(dim)->infer(0, 0, call_of({4})).status()), HasSubstr("a dim of -7"));
+  LibrarySource data;
+  data.tiling = "tiling->data_bytes = 1u << 30; return 0;";
+  EXPECT_THAT(text_of(host_of(data)->tile(0, call_of({4}), "Ascend910B3").status()),
+              AllOf(HasSubstr("claims 1073741824 bytes of tiling data"), HasSubstr("are possible")));
+}
+
 TEST(Host, ACrashIsADiagnosticAndTheNextRequestStartsAnew) {
   Buffers b;
   LibrarySource crashes;
@@ -192,6 +206,15 @@ TEST(Host, AnEndlessLoopEndsInTime) {
   ASSERT_TRUE(tiling.ok()) << text_of(tiling.status());
   EXPECT_THAT(text_of(host->launch(b.launch(*tiling)).status()),
               AllOf(HasSubstr("E40021"), HasSubstr("within 2 s"), HasSubstr("block 1")));
+}
+
+TEST(Host, EndlessFunctionsOfTheHostEndInTime) {
+  LibrarySource loops;
+  loops.tiling = "for (volatile int i = 0;; ++i) {}";
+  const auto host = host_of(loops, nullptr, kShortMs);
+  EXPECT_THAT(text_of(host->tile(0, call_of({4}), "Ascend910B3").status()),
+              AllOf(HasSubstr("E40021"), HasSubstr("within 2 s"), HasSubstr("Twice")));
+  EXPECT_TRUE(host->infer(0, 0, call_of({4})).ok()) << "a new child answers";
 }
 
 TEST(Host, CrashesOutsideKernelsAreNamed) {
