@@ -106,6 +106,15 @@ inline void SetSysWorkspace(GM_ADDR workspace) {
 }
 inline void SetSysWorkspaceForce(GM_ADDR workspace) { detail::block()->system_workspace = workspace; }
 
+/// Bytes of the Unified Buffer that kernels have.
+inline std::uint32_t GetUBSizeInBytes() { return detail::block()->memory_bytes[ATC_UB]; }
+inline std::uint32_t GetRuntimeUBSize() { return GetUBSizeInBytes(); }
+constexpr std::uint32_t AlignUp(std::uint32_t n, std::uint32_t to) { return (n + to - 1) / to * to; }
+constexpr std::int32_t CeilDivision(std::int32_t n, std::int32_t by) { return (n + by - 1) / by; }
+/// Overlap of kernels that follow each other: one after the other here.
+inline void SetNextTaskStart() {}
+inline void WaitPreTaskEnd() {}
+
 enum AscendCoreType : int { AIC = 1, AIV = 2 };
 
 namespace detail {

@@ -217,6 +217,24 @@ void InitConstValue(const LocalTensor<T>& dst, const InitConstValueParams<T>& p,
 }
 
 namespace detail {
+// One a core: in the block, so that it goes with it.
+inline void set_hf32(std::int32_t which, bool value, const Site& site) {
+  auto& kept = reinterpret_cast<std::uintptr_t&>(block()->user[1]);
+  kept = value ? kept | std::uintptr_t{1} << which : kept & ~(std::uintptr_t{1} << which);
+  call(&AtcCoreApi::set_hf32, &site,
+       std::int32_t{(kept & 1) == 0   ? ATC_HF32_OFF
+                    : (kept & 2) != 0 ? ATC_HF32_TOWARD_ZERO
+                                      : ATC_HF32_NEAREST});
+}
+}  // namespace detail
+/// Float operands of Mmad keep 11 digits of mantissa, at twice the rate.
+inline void SetHF32Mode(bool on, detail::Site site = detail::Site()) { detail::set_hf32(0, on, site); }
+/// They round toward zero, else to nearest even.
+inline void SetHF32TransMode(bool toward_zero, detail::Site site = detail::Site()) {
+  detail::set_hf32(1, toward_zero, site);
+}
+
+namespace detail {
 template <class D, class A, class B>
 AtcMmad product(const LocalTensor<D>& dst, const LocalTensor<A>& a, const LocalTensor<B>& b,
                 const MmadParams& p) {
@@ -304,6 +322,91 @@ void Fixpipe(const LocalTensor<D>& dst, const LocalTensor<S>& src, const Fixpipe
   const AtcFixpipe f = detail::fixpipe_of<D>(detail::end_of(dst), src, p, config);
   detail::call(&AtcCoreApi::fixpipe, &site, &f);
 }
+/// What Nz2Nd adds to the next copies out of L0C: matrices, and the way from one to the next in fractals of
+/// L0C and in elements of Global Memory.
+inline void SetFixpipeNz2ndFlag(std::uint16_t ndNum, std::uint16_t srcNdStride, std::uint16_t dstNdStride) {
+  detail::block()->user[2] = reinterpret_cast<void*>(
+      std::uintptr_t{ndNum} | std::uintptr_t{srcNdStride} << 16 | std::uintptr_t{dstNdStride} << 32);
+}
+/// L0C to Global Memory, with the stride of a row (nz2ndEn) in elements, else of a column of blocks in
+/// blocks.
+struct DataCopyCO12DstParams {
+  constexpr DataCopyCO12DstParams() = default;
+  constexpr DataCopyCO12DstParams(std::uint16_t n, std::uint16_t m, std::uint32_t dst, std::uint16_t src,
+                                  QuantMode_t quant, std::uint8_t relu, bool split, bool nd)
+      : nSize(n),
+        mSize(m),
+        dstStride(dst),
+        srcStride(src),
+        quantPre(quant),
+        reluPre(relu),
+        channelSplit(split),
+        nz2ndEn(nd) {}
+  std::uint8_t sid = 0;
+  std::uint16_t nSize = 0, mSize = 0;
+  std::uint32_t dstStride = 0;
+  std::uint16_t srcStride = 0;
+  std::uint8_t unitFlag = 0, clipReluPre = 0, eltWiseOp = 0;
+  QuantMode_t quantPre = NoQuant;
+  std::uint8_t reluPre = 0;
+  bool channelSplit = false, nz2ndEn = false;
+};
+template <class D, class S>
+void DataCopy(const GlobalTensor<D>& dst, const LocalTensor<S>& src, const DataCopyCO12DstParams& params,
+              detail::Site site = detail::Site()) {
+  FixpipeParamsV220 p;
+  p.nSize = params.nSize;
+  p.mSize = params.mSize;
+  p.srcStride = params.srcStride;
+  p.dstStride = params.dstStride;
+  p.quantPre = params.quantPre;
+  p.reluEn = params.reluPre != 0;
+  p.unitFlag = params.unitFlag;
+  p.isChannelSplit = params.channelSplit;
+  const auto flag = reinterpret_cast<std::uintptr_t>(detail::block()->user[2]);
+  if (params.nz2ndEn && (flag & 0xffff) != 0) {
+    p.ndNum = static_cast<std::uint16_t>(flag);
+    p.srcNdStride = static_cast<std::uint16_t>(flag >> 16);
+    p.dstNdStride = static_cast<std::uint16_t>(flag >> 32);
+  }
+  const AtcFixpipe f =
+      detail::fixpipe_of<D>(detail::end_of(dst), src, p, params.nz2ndEn ? CFG_ROW_MAJOR : CFG_NZ);
+  detail::call(&AtcCoreApi::fixpipe, &site, &f);
+}
+
+/// L0C to the Unified Buffer, by the vector unit of chips with one kind of core: blockCount columns of
+/// blockLen fractals of 16 x 16, strides in fractals on the L0C side and in data blocks on the other.
+struct DataCopyEnhancedParams {
+  constexpr DataCopyEnhancedParams() = default;
+  BlockMode blockMode = BlockMode::BLOCK_MODE_NORMAL;
+  std::uint64_t deqScale = 0, deqValue = 0;
+  std::uint8_t sidStoreMode = 0;
+  bool isRelu = false;
+};
+template <class D, class S>
+void DataCopy(const LocalTensor<D>& dst, const LocalTensor<S>& src, const DataCopyParams& params,
+              const DataCopyEnhancedParams& enhanced, detail::Site site = detail::Site()) {
+  if (src.place().memory != ATC_L0C) {
+    detail::copy_blocks<D>(detail::end_of(dst), detail::end_of(src), params, site);
+    return;
+  }
+  constexpr std::uint32_t kFractal = 256;
+  FixpipeParamsV220 p;
+  p.nSize = 16;
+  p.mSize = static_cast<std::uint16_t>(params.blockLen * 16);
+  p.srcStride = p.mSize;
+  p.dstStride = static_cast<std::uint32_t>(p.mSize * 16 * sizeof(D) / 32);
+  p.reluEn = enhanced.isRelu;
+  if constexpr (detail::is_one_of<S, float> && detail::is_one_of<D, half>) p.quantPre = F322F16;
+  for (std::uint32_t i = 0; i < params.blockCount; ++i) {
+    const std::uint32_t from = i * (params.blockLen + params.srcStride) * kFractal,
+                        to = i * (params.blockLen * kFractal +
+                                  static_cast<std::uint32_t>(params.dstStride * 32 / sizeof(D)));
+    const AtcFixpipe f = detail::fixpipe_of<D>(detail::end_of(dst[to]), src[from], p, CFG_NZ);
+    detail::call(&AtcCoreApi::fixpipe, &site, &f);
+  }
+}
+
 /// `scales`: one factor a column, 64 bits each.
 template <class D, class S, const FixpipeConfig& config = CFG_ROW_MAJOR>
 void Fixpipe(const GlobalTensor<D>& dst, const LocalTensor<S>& src, const LocalTensor<std::uint64_t>& scales,

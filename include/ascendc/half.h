@@ -122,5 +122,8 @@ struct int4b_t {
   std::uint8_t storage;
 };
 
+constexpr float ToFloat(bfloat16_t v) { return static_cast<float>(v); }
+constexpr bfloat16_t ToBfloat16(float v) { return bfloat16_t(v); }
+
 }  // namespace AscendC
 using AscendC::int4b_t;

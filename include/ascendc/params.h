@@ -5,31 +5,9 @@
 
 #include "ascendc/half.h"
 #include "ascendc/macros.h"
+#include "ascendc/position.h"
 
 namespace AscendC {
-
-enum class TPosition : std::uint8_t {
-  GM,
-  A1,
-  A2,
-  B1,
-  B2,
-  C1,
-  C2,
-  CO1,
-  CO2,
-  VECIN,
-  VECOUT,
-  VECCALC,
-  LCM = VECCALC,
-  SPM,
-  SHM = SPM,
-  TSCM,
-  C2PIPE2GM,
-  C2PIPE2LOCAL,
-  MAX,
-};
-using QuePosition = TPosition;
 
 enum class HardEvent : std::uint8_t {
   MTE2_MTE1,

@@ -9,6 +9,8 @@
 namespace AscendC {
 
 class TPipe;
+template <TPosition position, std::uint32_t buffers>
+class TBufPool;
 
 /// A queue of buffers that one pipe fills and another empties.
 template <TPosition src, TPosition dst, std::int32_t depth, std::int32_t mask = 0>
@@ -62,6 +64,8 @@ class TQueBind {
 
  private:
   friend class TPipe;
+  template <TPosition position, std::uint32_t buffers>
+  friend class TBufPool;
   std::int32_t query(std::int32_t what) const { return detail::call(&AtcCoreApi::queue_query, id_, what); }
   std::int32_t id_ = -1;
 };
@@ -113,8 +117,24 @@ class TBuf {
 
  private:
   friend class TPipe;
+  template <TPosition pool_position, std::uint32_t buffers>
+  friend class TBufPool;
   std::int32_t id_ = -1;
 };
+
+namespace detail {
+template <TPosition src, TPosition dst, std::int32_t depth, std::int32_t mask>
+AtcBufferRequest request_of(TQueBind<src, dst, depth, mask>& queue, std::uint8_t count, std::uint32_t bytes) {
+  return {
+      1,     static_cast<std::uint8_t>(src), static_cast<std::uint8_t>(dst), depth == 0, depth, count, bytes,
+      &queue};
+}
+template <TPosition position>
+AtcBufferRequest request_of(TBuf<position>& buffer, std::uint32_t bytes) {
+  return {0,      static_cast<std::uint8_t>(position), static_cast<std::uint8_t>(position), 0, 0, 1, bytes,
+          &buffer};
+}
+}  // namespace detail
 
 /// The memory of a kernel. Lengths in bytes, rounded up to 32.
 class TPipe {
@@ -133,23 +153,26 @@ class TPipe {
   template <TPosition src, TPosition dst, std::int32_t depth, std::int32_t mask>
   bool InitBuffer(TQueBind<src, dst, depth, mask>& queue, std::uint8_t count, std::uint32_t bytes,
                   detail::Site site = detail::Site()) {
-    const AtcBufferRequest request{1,
-                                   static_cast<std::uint8_t>(src),
-                                   static_cast<std::uint8_t>(dst),
-                                   depth == 0,
-                                   depth,
-                                   count,
-                                   bytes,
-                                   &queue};
+    const AtcBufferRequest request = detail::request_of(queue, count, bytes);
     queue.id_ = detail::call(&AtcCoreApi::init_buffer, &site, &request);
     return true;
   }
   template <TPosition position>
   bool InitBuffer(TBuf<position>& buffer, std::uint32_t bytes, detail::Site site = detail::Site()) {
-    const AtcBufferRequest request{
-        0, static_cast<std::uint8_t>(position), static_cast<std::uint8_t>(position), 0, 0, 1, bytes, &buffer};
+    const AtcBufferRequest request = detail::request_of(buffer, bytes);
     buffer.id_ = detail::call(&AtcCoreApi::init_buffer, &site, &request);
     return true;
+  }
+  /// A stretch of memory that hands out buffers itself; in the second form that of another pool, in turns.
+  template <TPosition position, std::uint32_t buffers>
+  bool InitBufPool(TBufPool<position, buffers>& pool, std::uint32_t bytes,
+                   detail::Site site = detail::Site()) {
+    return pool.init(bytes, -1, site);
+  }
+  template <TPosition position, std::uint32_t buffers, class Other>
+  bool InitBufPool(TBufPool<position, buffers>& pool, std::uint32_t bytes, Other& shared,
+                   detail::Site site = detail::Site()) {
+    return pool.init(bytes, shared.id(), site);
   }
 
   /// An event that is free now; it is not reserved.

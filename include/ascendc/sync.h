@@ -107,6 +107,21 @@ inline void SyncAll(const GlobalTensor<std::int32_t>& gm_workspace,
   detail::call_and_switch(&AtcCoreApi::sync_all, &site, std::int32_t{ATC_SYNC_BY_MEMORY});
 }
 
+/// Block `blockIdx` has come so far: flag `eventID` of its in the workspace (zeroed).
+template <bool isAIVOnly = true>
+inline void IBSet(const GlobalTensor<std::int32_t>& gmWorkspace,
+                  const LocalTensor<std::int32_t>& /*ubWorkspace*/, std::int32_t blockIdx,
+                  std::int32_t eventID, detail::Site site = detail::Site()) {
+  detail::call(&AtcCoreApi::block_flag_set, &site, &gmWorkspace.place(), blockIdx, eventID);
+}
+/// Waits for the flag and takes it.
+template <bool isAIVOnly = true>
+inline void IBWait(const GlobalTensor<std::int32_t>& gmWorkspace,
+                   const LocalTensor<std::int32_t>& /*ubWorkspace*/, std::int32_t blockIdx,
+                   std::int32_t eventID, detail::Site site = detail::Site()) {
+  detail::call_and_switch(&AtcCoreApi::block_flag_wait, &site, &gmWorkspace.place(), blockIdx, eventID);
+}
+
 template <std::uint8_t mode, pipe_t pipe>
 inline void CrossCoreSetFlag(std::uint16_t flag, detail::Site site = detail::Site()) {
   static_assert(mode <= 2,

@@ -241,6 +241,22 @@ enum AtcVecOp {
   ATC_XOR,
   ATC_SWISH, /* x / (1 + exp(-scalar x)) */
   ATC_GELU,  /* by tanh */
+  ATC_ERFC,
+  ATC_SINH,
+  ATC_COSH,
+  ATC_ASIN,
+  ATC_ACOS,
+  ATC_ATAN,
+  ATC_ASINH,
+  ATC_ACOSH,
+  ATC_ATANH,
+  ATC_LGAMMA,
+  ATC_DIGAMMA,
+  ATC_FRAC,
+  ATC_LOG2,
+  ATC_LOG10,
+  ATC_GELU_V2, /* by a parabola: FasterGeluV2 */
+  ATC_HYPOT,
   ATC_VEC_OP_COUNT
 };
 
@@ -324,6 +340,44 @@ typedef struct AtcTransData {
   int32_t repeat, dst_repeat_stride, src_repeat_stride;
 } AtcTransData;
 
+/* ---- Functions over the rows of a matrix (high-level library) ---- */
+/* Outputs and inputs by op; "stat" has one data block a row, all of it the row's value. */
+enum AtcRowOp {
+  ATC_ROW_SOFTMAX,          /* out: y, sum (stat), max (stat); in: x */
+  ATC_ROW_SIMPLE_SOFTMAX,   /* out: y; in: x, sum, max (stats): exp(x - max) / sum */
+  ATC_ROW_SOFTMAX_FLASH,    /* as V2, y and exp_max divided by the new sum */
+  ATC_ROW_SOFTMAX_FLASH_V2, /* out: y = exp(x - max), sum, max, exp_max (stats); in: x, sum, max (stats, when
+                               ATC_ROW_UPDATE is set: rows so far) */
+  ATC_ROW_SOFTMAX_GRAD,     /* out: dx = y * (dy - sum(dy * y)); in: dy, y */
+  ATC_ROW_SOFTMAX_GRAD_FRONT, /* out: sum(dy * y) (stat); in: dy, y */
+  ATC_ROW_LAYER_NORM, /* out: y, mean, variance (one element a row); in: x, gamma, beta; scalar: epsilon */
+  ATC_ROW_RMS_NORM,   /* out: y; in: x, gamma; scalar: epsilon */
+  /* out: one element a row (ATC_ROW_COLUMNS: a column); in: x */
+  ATC_ROW_SUM,
+  ATC_ROW_MEAN,
+  ATC_ROW_MAX,
+  ATC_ROW_MIN,
+  ATC_ROW_PROD,
+  ATC_ROW_CUMSUM,    /* out: y, sums of a row's beginnings (flag: a column's); in: x */
+  ATC_ROW_BROADCAST, /* out: y; in: one element a row (ATC_ROW_COLUMNS: a column) */
+  ATC_ROW_OP_COUNT
+};
+/* Bits of AtcRows.flag. */
+enum AtcRowFlag {
+  ATC_ROW_COLUMNS = 1,     /* reductions, sums of beginnings, broadcasts: along the columns */
+  ATC_ROW_UPDATE = 1,      /* SoftmaxFlash: sum and max of what came before are given */
+  ATC_ROW_PLAIN_STATS = 2, /* stats are one element a row */
+};
+
+typedef struct AtcRows {
+  uint32_t op; /* AtcRowOp */
+  int32_t flag;
+  AtcOperand out[4], in[3]; /* bytes = 0: none; the strides are not used */
+  int64_t rows, cols;       /* what counts */
+  int64_t pitch;            /* elements from a row of a matrix to the next */
+  double scalar;
+} AtcRows;
+
 /* ---- Cube unit ---- */
 /* LoadData of whole fractals of 512 bytes; strides in fractals. From Global Memory: src_gm.data set. */
 typedef struct AtcLoad2d {
@@ -394,6 +448,38 @@ typedef struct AtcFixpipe {
   uint64_t scale;  /* quantisation factor: the bits of a float in the low half */
   AtcLocal scales; /* one for each column; bytes = 0: none */
 } AtcFixpipe;
+
+/* ---- Products of whole matrices (the Matmul object) ---- */
+/* NZ: [columns / C0][rows, a multiple of 16][C0], C0 = 32 bytes (of a result 16 elements of 2 or 4 bytes). */
+enum AtcMatrixFormat { ATC_MATRIX_ND, ATC_MATRIX_NZ };
+
+/* A matrix where its first element is. */
+typedef struct AtcMatrix {
+  AtcCopyEnd at;
+  uint8_t type;
+  uint8_t format;    /* AtcMatrixFormat */
+  uint8_t transpose; /* the stored matrix is the transpose of the operand */
+  int64_t pitch;     /* ND: elements from a stored row to the next; NZ: stored rows of a column of blocks */
+} AtcMatrix;
+
+/* C = A x B + bias: m x k by k x n, tile by tile. */
+typedef struct AtcMatmul {
+  AtcMatrix a, b, c;
+  AtcGm bias; /* n elements; data = null: none */
+  uint8_t bias_type;
+  uint8_t atomic;        /* AtcAtomic of the result in Global Memory */
+  uint8_t quant;         /* AtcQuant */
+  uint8_t columns_first; /* the order of the tiles: along m before n */
+  uint8_t hf32;          /* float operands lose digits; AtcHf32 */
+  int64_t m, n, k;
+  int64_t base_m, base_n, base_k; /* a tile: of L0A, L0B, L0C */
+  int32_t depth_a, depth_b;       /* tiles of A and B that L1 keeps */
+  uint64_t scale;                 /* as AtcFixpipe has it */
+  AtcGm scales;                   /* n of them; data = null: none */
+} AtcMatmul;
+
+/* What float operands of the cube unit become: 11 digits of mantissa, rounded. */
+enum AtcHf32 { ATC_HF32_OFF, ATC_HF32_NEAREST, ATC_HF32_TOWARD_ZERO };
 
 enum AtcAtomic { ATC_ATOMIC_NONE, ATC_ATOMIC_ADD, ATC_ATOMIC_MAX, ATC_ATOMIC_MIN };
 
@@ -482,6 +568,28 @@ typedef struct AtcCoreApi {
   void (*cross_set)(AtcBlock*, const AtcSite*, int32_t mode, int32_t pipe, int32_t flag);
   void (*cross_wait)(AtcBlock*, const AtcSite*, int32_t flag); /* switches */
   void (*sync_all)(AtcBlock*, const AtcSite*, int32_t who);    /* switches; AtcSyncAll */
+
+  /* Products of whole matrices. On a core with a cube unit a product is done when the call returns. A vector
+   * core has its partner do it: matmul gives a ticket, and the result is there after matmul_wait. The partner
+   * is in matmul_serve, which returns when its vector cores have ended. `workspace` (Global Memory; may be
+   * null) is where operands and results in the vector core's own memory pass through. */
+  int32_t (*matmul_register)(AtcBlock*, const AtcSite*, int32_t cube_only, void* workspace);
+  void (*matmul_serve)(AtcBlock*, const AtcSite*); /* switches */
+  int64_t (*matmul)(AtcBlock*, const AtcSite*, const AtcMatmul*);
+  void (*matmul_wait)(AtcBlock*, const AtcSite*, int64_t ticket); /* switches */
+  void (*set_hf32)(AtcBlock*, const AtcSite*, int32_t mode);      /* AtcHf32 */
+  void (*rows)(AtcBlock*, const AtcSite*, const AtcRows*);        /* V */
+
+  /* Pools of buffers: a stretch of a position's memory (of another pool's, when `shared` is one: the two use
+   * it in turns), and buffers within it. */
+  int32_t (*init_pool)(AtcBlock*, const AtcSite*, int32_t position, uint64_t bytes, int32_t shared);
+  int32_t (*init_buffer_in)(AtcBlock*, const AtcSite*, int32_t pool, const AtcBufferRequest*);
+  void (*reset_pool)(AtcBlock*, const AtcSite*, int32_t pool);
+
+  /* IBSet, IBWait: a flag in Global Memory that one block sets and another takes. */
+  void (*block_flag_set)(AtcBlock*, const AtcSite*, const AtcGm*, int32_t block, int32_t event);
+  void (*block_flag_wait)(AtcBlock*, const AtcSite*, const AtcGm*, int32_t block,
+                          int32_t event); /* switches */
 } AtcCoreApi;
 
 /* A kernel as the launcher calls it, once for each block. Arguments are addresses in Global Memory, scalars

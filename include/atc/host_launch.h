@@ -34,6 +34,10 @@ typedef struct AtcHostLaunch {
  * ATC_PROFILE=DIR, DIR has PipeUtilization.csv and trace.json of all launches so far, and stderr what bounds
  * each. Returns the number of errors. */
 int atc_host_launch(const AtcHostLaunch* launch);
+/* The chip that ATC_SOC_VERSION names; null when there is no such chip. Host code that may run in another
+ * program asks whether the function is there. */
+struct AtcCustomChip;
+__attribute__((weak)) const struct AtcCustomChip* atc_host_chip(void);
 /* Errors of all launches so far. */
 int atc_host_errors(void);
 

@@ -32,6 +32,14 @@ struct BlockGroup::Block final : BlockSync {
     return released_at;
   }
 
+  Cycle wait_until(std::function<std::optional<Cycle>()> condition, std::string name) {
+    ready = std::move(condition);
+    waited_for = std::move(name);
+    scheduler = std::move(scheduler).resume();
+    ready = nullptr;
+    return released_at;
+  }
+
   using Times = std::array<std::array<std::vector<Cycle>, kFlagReaches>, kCrossCoreFlags>;
   /// When the block set the flag, in order.
   std::vector<Cycle>& times(int flag, FlagReach reach) {
@@ -45,6 +53,7 @@ struct BlockGroup::Block final : BlockSync {
     place = where;
     waited = {};
     waited_flag = -1;
+    ready = nullptr;
     ended = false;
     failure = nullptr;
     fiber = {};
@@ -56,6 +65,8 @@ struct BlockGroup::Block final : BlockSync {
   Times set_at, arrived;  ///< by this block; for this block
   std::array<std::size_t, kCrossCoreFlags> waited{};
   int waited_flag = -1;
+  std::function<std::optional<Cycle>()> ready;  ///< of a wait that is for no flag
+  std::string waited_for;
   Cycle released_at = 0;
   bool ended = false;
   std::exception_ptr failure;
@@ -146,6 +157,11 @@ void BlockGroup::deliver(Block& block, int flag) {
 
 // A wait ends when the flag has arrived as often as the block has waited for it.
 bool BlockGroup::release(Block& block) {
+  if (block.ready) {
+    const std::optional<Cycle> at = block.ready();
+    if (at) block.released_at = *at + kSyncCycles;
+    return at.has_value();
+  }
   const int flag = block.waited_flag;
   const std::size_t n = block.waited[static_cast<std::size_t>(flag)];
   deliver(block, flag);
@@ -169,6 +185,10 @@ bool BlockGroup::release(Block& block) {
   return true;
 }
 
+Cycle BlockGroup::wait_until(int b, std::function<std::optional<Cycle>()> ready, std::string what) {
+  return blocks_[static_cast<std::size_t>(b)]->wait_until(std::move(ready), std::move(what));
+}
+
 bool BlockGroup::reach_used(int flag, FlagReach reach) const {
   bool any = false;
   for (int b = 0; b < count_; ++b) {
@@ -186,6 +206,11 @@ std::string BlockGroup::waits() const {
   for (int b = 0; b < count_; ++b) {
     const Block& block = *blocks_[static_cast<std::size_t>(b)];
     if (block.ended || ++waiting > kShown) continue;
+    if (block.ready) {
+      text += (text.empty() ? "" : "; ") + std::string("block ") + std::to_string(b) + " waits for " +
+              block.waited_for;
+      continue;
+    }
     const std::size_t n = block.waited[static_cast<std::size_t>(block.waited_flag)];
     int missing = 0, first = -1;
     for (int o = 0; o < count_; ++o) {

@@ -34,6 +34,10 @@ class BlockGroup {
                                      std::span<const BlockPlace> places, int sharing,
                                      const std::function<void()>& between = {});
 
+  /// Within block `b` of a run: waits until `ready`, asked between rounds, gives the time at which the block
+  /// goes on, and returns it. `what` names the wait where a deadlock is told.
+  Cycle wait_until(int b, std::function<std::optional<Cycle>()> ready, std::string what);
+
   /// Sums over the blocks of the last run; `cycles` is the latest end.
   Stats stats() const;
   /// End of block `b` in the last run.

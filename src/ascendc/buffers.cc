@@ -137,8 +137,47 @@ void Buffers::overflow(const AtcSite& site, AtcMemory memory, const Item& refuse
   block_.stop(site, "buffer-overflow", text);
 }
 
-int Buffers::init(const AtcSite& site, const AtcBufferRequest& request) {
+int Buffers::init_pool(const AtcSite& site, Position position, std::int64_t bytes, int shared) {
+  Pool pool;
+  pool.memory = memory_of(position);
+  pool.bytes = round_up(bytes, std::int64_t{32});
+  if (shared >= 0) {
+    const Pool& other = pool_of(site, shared);
+    if (other.memory != pool.memory || pool.bytes > other.bytes)
+      block_.stop(site, "buffer-size",
+                  "InitBufPool of " + std::to_string(pool.bytes) + " bytes over a pool of " +
+                      std::to_string(other.bytes) + " bytes of " +
+                      std::string(memory_name(static_cast<std::uint8_t>(other.memory))));
+    pool.offset = other.offset;
+  } else if (!block_.probing) {
+    Item whole;
+    whole.bytes = pool.bytes;
+    whole.slots.resize(1);
+    pool.offset = round_up(used(pool.memory), alignment(pool.memory));
+    if (pool.offset + pool.bytes > block_.capacity(static_cast<std::uint8_t>(pool.memory)))
+      overflow(site, pool.memory, whole, pool.bytes);
+    used_[static_cast<std::size_t>(pool.memory)] = pool.offset + pool.bytes;
+  }
+  pools_.push_back(pool);
+  return static_cast<int>(pools_.size()) - 1;
+}
+
+Buffers::Pool& Buffers::pool_of(const AtcSite& site, int pool) {
+  if (pool < 0 || static_cast<std::size_t>(pool) >= pools_.size())
+    block_.stop(site, "queue-state", "a TBufPool is used that InitBufPool has not set up (or after Reset)");
+  return pools_[static_cast<std::size_t>(pool)];
+}
+
+void Buffers::reset_pool(const AtcSite& site, int pool) {
+  pool_of(site, pool).used = 0;
+  for (Item& i : items_)
+    if (i.pool == pool) i.live = false;
+  if (!block_.probing) block_.pipes.barrier_all();
+}
+
+int Buffers::init(const AtcSite& site, const AtcBufferRequest& request, int pool) {
   Item item;
+  item.pool = pool;
   item.queue = request.is_queue != 0;
   item.from = static_cast<Position>(request.position);
   item.to = static_cast<Position>(request.dst_position);
@@ -157,10 +196,23 @@ int Buffers::init(const AtcSite& site, const AtcBufferRequest& request) {
                 "InitBuffer of " + std::to_string(request.count) + " buffers of " +
                     std::to_string(request.bytes) +
                     " bytes: a tiling value is zero? Tiling is the kernel's last argument");
-  item.offset = round_up(used(memory), alignment(memory));
-  if (item.offset + asked > block_.capacity(static_cast<std::uint8_t>(memory)))
-    overflow(site, memory, item, asked);
-  used_[static_cast<std::size_t>(memory)] = item.offset + asked;
+  if (pool >= 0) {
+    Pool& p = pool_of(site, pool);
+    if (p.memory != memory || p.used + asked > p.bytes)
+      block_.stop(site, "buffer-overflow",
+                  "TBufPool overflow: " + std::to_string(asked) + " bytes of " +
+                      std::string(memory_name(static_cast<std::uint8_t>(memory))) + " are asked for, " +
+                      std::to_string(p.bytes - p.used) + " of the pool's " + std::to_string(p.bytes) +
+                      " bytes of " + std::string(memory_name(static_cast<std::uint8_t>(p.memory))) +
+                      " are free");
+    item.offset = p.offset + p.used;
+    p.used += asked;
+  } else {
+    item.offset = round_up(used(memory), alignment(memory));
+    if (item.offset + asked > block_.capacity(static_cast<std::uint8_t>(memory)))
+      overflow(site, memory, item, asked);
+    used_[static_cast<std::size_t>(memory)] = item.offset + asked;
+  }
   items_.push_back(std::move(item));
   std::int64_t buffers = 0;
   for (const Item& i : items_) buffers += i.live ? static_cast<std::int64_t>(i.slots.size()) : 0;
@@ -174,6 +226,7 @@ int Buffers::init(const AtcSite& site, const AtcBufferRequest& request) {
 
 void Buffers::reset() {
   for (Item& i : items_) i.live = false;
+  pools_.clear();
   used_ = {};
   // TPipe waits for all pipes before it gives its memory away again.
   if (!block_.probing) block_.pipes.barrier_all();

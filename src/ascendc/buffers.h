@@ -45,7 +45,12 @@ class Buffers {
     used_ = {};
   }
 
-  int init(const AtcSite& site, const AtcBufferRequest& request);
+  int init(const AtcSite& site, const AtcBufferRequest& request) { return init(site, request, -1); }
+  /// A buffer in a pool; -1: in the memory.
+  int init(const AtcSite& site, const AtcBufferRequest& request, int pool);
+  /// A stretch of memory for buffers of its own, or that of another pool.
+  int init_pool(const AtcSite& site, Position position, std::int64_t bytes, int shared);
+  void reset_pool(const AtcSite& site, int pool);
   void reset();
   void get(const AtcSite& site, int id, AtcLocal& tensor);
   void alloc(const AtcSite& site, int id, AtcLocal& tensor);
@@ -89,7 +94,13 @@ class Buffers {
     std::deque<int> order;  ///< enqueued
     int next = 0;           ///< where alloc looks first
     int depth = 1;
+    int pool = -1;
   };
+  struct Pool {
+    AtcMemory memory = ATC_UB;
+    std::int64_t offset = 0, bytes = 0, used = 0;
+  };
+  Pool& pool_of(const AtcSite& site, int pool);
   Item* item(const AtcSite& site, int id, bool queue);
   int slot_of(const Item& item, const AtcLocal& tensor) const;
   AtcLocal local(const Item& item, int id, int slot) const;
@@ -98,6 +109,7 @@ class Buffers {
 
   Block& block_;
   std::vector<Item> items_;
+  std::vector<Pool> pools_;
   std::array<std::int64_t, ATC_MEMORY_COUNT> used_{};
 };
 

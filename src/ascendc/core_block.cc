@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ascendc/matrix_product.h"
 #include "atc/base/check.h"
 
 namespace atc::ascendc {
@@ -63,6 +64,13 @@ Block::Block(aicore::Core& a_core, Team& a_team, int core_number)
     sites_.push_back({nullptr, 0});
   }
   gm_log.start(static_cast<int>(std::max<std::size_t>(team.places.size(), 1)));
+}
+
+Block::~Block() = default;
+
+MatmulRequests& Block::requests() {
+  if (requests_ == nullptr) requests_ = std::make_unique<MatmulRequests>();
+  return *requests_;
 }
 
 void Block::stop(const AtcSite& site, std::string_view rule, std::string text) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -16,9 +17,14 @@
 #include "atc/base/dtype.h"
 #include "atc/core_api.h"
 
+namespace atc::aicore {
+class BlockGroup;
+}
+
 namespace atc::ascendc {
 
 class Block;
+struct MatmulRequests;
 
 /// Atomic copies that are not in Global Memory yet. They get there core by core, so that sums of floats do
 /// not depend on the threads: when the core meets others, or touches the same bytes itself.
@@ -53,14 +59,16 @@ struct Team {
   int kernel_type = -1;
   std::vector<aicore::BlockPlace> places;
   std::vector<Block*> blocks;  ///< by core, when they run beside each other
-  std::mutex mutex;            ///< of what they tell each other
-  std::mutex atomics;          ///< of Global Memory while atomic copies get there
+  aicore::BlockGroup* group = nullptr;
+  std::mutex mutex;    ///< of what they tell each other
+  std::mutex atomics;  ///< of Global Memory while atomic copies get there
 };
 
 /// One core that runs one block of a kernel: the state behind the calls of AtcCoreApi.
 class Block : public AtcBlock {
  public:
   Block(aicore::Core& core, Team& team, int core_number);
+  ~Block();
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
 
@@ -91,6 +99,7 @@ class Block : public AtcBlock {
   AtcSite atomic_site{};
   Atomics atomics;
   float deq_scale = 1.0f;
+  int hf32 = 0;  ///< AtcHf32
   std::array<std::uint64_t, 2> compare_mask{};
   std::uint64_t reduce_value = 0, reduce_index = 0;
   std::array<std::array<std::uint8_t, kPipeCount>, kPipeCount> reserved_events{};  ///< bits
@@ -156,6 +165,17 @@ class Block : public AtcBlock {
   aicore::Stats stats() const;
 
   // ---- Other cores ----
+  /// Products that it has asked its cube core for (matrix_product.h).
+  MatmulRequests& requests();
+  /// Flags in Global Memory that it has set (IBSet); read by others between the rounds of the group.
+  struct BlockFlag {
+    const void* at = nullptr;
+    int block = 0, event = 0;
+    Cycle time = 0;
+    GmLog::Clock known;
+    bool taken = false;
+  };
+  std::deque<BlockFlag> block_flags;
   void send(int flag, aicore::FlagReach reach);
   void receive(int flag);
 
@@ -164,6 +184,7 @@ class Block : public AtcBlock {
     AtcSite site;
   };
   std::array<Shadow, ATC_MEMORY_COUNT> shadows_;
+  std::unique_ptr<MatmulRequests> requests_;
   std::vector<std::byte> extra_memory_;  ///< bias table and fixpipe buffer
   std::vector<AtcSite> sites_;
   std::vector<Bound> bound_;

@@ -107,14 +107,17 @@ void load2d(Block& b, const AtcSite& site, const AtcLoad2d& l) {
 }
 
 // Rows are output pixels, columns (c1, kernel row, kernel column, c0); L0A takes them as [m / 16][k /
-// C0][16][C0].
+// C0][16][C0], L0B (16-bit elements) with every fractal turned: pixels are then what is summed over.
 void load3d(Block& b, const AtcSite& site, const AtcLoad3d& l) {
   constexpr const char* kWhat = "LoadData (3D)";
   b.begin_instruction();
   b.require_unit(site, kWhat, true);
-  if (l.dst.memory != ATC_L0A || l.transpose != 0 || l.small_k != 0)
-    b.stop(site, "unsupported", std::string(kWhat) + " is simulated to L0A without enTranspose and enSmallK");
   const std::int64_t size = std::max(1, bits_of(l.type) / 8), c0 = kRow / size;
+  const bool to_b = l.dst.memory == ATC_L0B;
+  if ((l.dst.memory != ATC_L0A && !(to_b && size == 2)) || l.transpose != 0 || l.small_k != 0)
+    b.stop(site, "unsupported",
+           std::string(kWhat) +
+               " is simulated to L0A, and to L0B of 16-bit elements, without enTranspose and enSmallK");
   b.check_aligned(site, kWhat, l.dst, kFractal);
   b.check_aligned(site, kWhat, l.src, kRow);
   const std::int64_t eff_h = (l.filter_h - 1) * l.dilation_h + 1, eff_w = (l.filter_w - 1) * l.dilation_w + 1;
@@ -135,10 +138,24 @@ void load3d(Block& b, const AtcSite& site, const AtcLoad3d& l) {
         const std::int64_t tap = k1 % taps, slab = k1 / taps;
         const std::int64_t y = pixel / out_w * l.stride_h - l.pad[2] + tap / l.filter_w * l.dilation_h;
         const std::int64_t x = pixel % out_w * l.stride_w - l.pad[0] + tap % l.filter_w * l.dilation_w;
-        const std::int64_t at = (mf * k_fractals + kf) * kFractal + r * kRow;
+        const std::int64_t fractal = (mf * k_fractals + kf) * kFractal, at = fractal + r * kRow;
         std::byte* to = b.bytes(l.dst, at);
         const bool inside = y >= 0 && y < l.height && x >= 0 && x < l.width;
         const std::int64_t from = ((slab * l.height + y) * l.width + x) * kRow;
+        if (to_b) {
+          const bool known =
+              !inside || !b.checks || b.shadow(l.src.memory).written(l.src.offset + from, kRow);
+          for (std::int64_t c = 0; c < c0; ++c) {
+            const std::int64_t turned = fractal + c * kRow + r * size;
+            std::memcpy(
+                b.bytes(l.dst, turned),
+                inside ? b.bytes(l.src, from + c * size) : reinterpret_cast<const std::byte*>(&l.pad_bits),
+                static_cast<std::size_t>(size));
+            if (b.checks) b.shadow(l.dst.memory).set_written(l.dst.offset + turned, size, known);
+          }
+          if (inside) b.touch(site, kWhat, Pipe::MTE1, l.src, from, kRow, false);
+          continue;
+        }
         if (inside) {
           std::memcpy(to, b.bytes(l.src, from), kRow);
           b.touch(site, kWhat, Pipe::MTE1, l.src, from, kRow, false);

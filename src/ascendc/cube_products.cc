@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <type_traits>
 #include <vector>
 
 #include "ascendc/elements.h"
@@ -33,6 +35,16 @@ void widen(std::uint8_t type, const std::byte* from, Number* to, std::int64_t n)
   });
 }
 
+/// A float as the cube unit takes it in the HF32 mode: 11 digits of mantissa.
+float hf32(float v, int mode) {
+  constexpr std::uint32_t kDropped = 12;
+  const auto bits = std::bit_cast<std::uint32_t>(v);
+  if ((bits & 0x7f800000U) == 0x7f800000U) return v;
+  const std::uint32_t half =
+      mode == ATC_HF32_NEAREST ? (1U << (kDropped - 1)) - 1 + (bits >> kDropped & 1U) : 0;
+  return std::bit_cast<float>((bits + half) & ~((1U << kDropped) - 1));
+}
+
 struct Extents {
   std::int64_t m, n, k, k0, mf, nf, kf;
 };
@@ -62,6 +74,13 @@ void check_operand(Block& b, const AtcSite& site, const AtcLocal& t, std::uint8_
                      bytes_for(type, std::min(e.k0, e.k - f * e.k0)));
 }
 
+template <class Number>
+void round_operand(const Block& b, std::uint8_t type, Number* lanes, std::int64_t n) {
+  if constexpr (std::is_same_v<Number, float>)
+    if (type == ATC_F32 && b.hf32 != ATC_HF32_OFF)
+      for (std::int64_t i = 0; i < n; ++i) lanes[i] = hf32(lanes[i], b.hf32);
+}
+
 template <class Number, class Sum>
 void multiply(Block& b, const AtcMmad& m, const Extents& e, bool gemv, std::vector<Sum>& c) {
   const auto n = static_cast<std::size_t>(e.n);
@@ -70,6 +89,7 @@ void multiply(Block& b, const AtcMmad& m, const Extents& e, bool gemv, std::vect
     for (std::int64_t f = 0; f < e.kf; ++f) {
       const std::int64_t valid = std::min(e.k0, e.k - f * e.k0);
       widen(m.b_type, b.bytes(m.b, b_row(e, j, f)), lanes.data(), valid);
+      round_operand(b, m.b_type, lanes.data(), valid);
       for (std::int64_t l = 0; l < valid; ++l)
         rows[static_cast<std::size_t>(f * e.k0 + l) * n + static_cast<std::size_t>(j)] =
             lanes[static_cast<std::size_t>(l)];
@@ -79,6 +99,7 @@ void multiply(Block& b, const AtcMmad& m, const Extents& e, bool gemv, std::vect
     for (std::int64_t f = 0; f < e.kf; ++f) {
       const std::int64_t valid = std::min(e.k0, e.k - f * e.k0);
       widen(m.a_type, b.bytes(m.a, a_row(e, gemv, i, f)), lanes.data(), valid);
+      round_operand(b, m.a_type, lanes.data(), valid);
       for (std::int64_t l = 0; l < valid; ++l) {
         const Number* row = rows.data() + static_cast<std::size_t>(f * e.k0 + l) * n;
         const auto x = static_cast<Sum>(lanes[static_cast<std::size_t>(l)]);
@@ -167,8 +188,9 @@ void mmad(Block& b, const AtcSite& site, const AtcMmad& m) {
     else
       put<float>(b, m, e, c);
   }
-  // Of float a quarter of the rate of half.
-  b.pipes.issue(Pipe::M, kIssue + e.mf * e.nf * e.kf * (m.a_type == ATC_F32 ? 2 : 1), kWhat, out);
+  // Of float a quarter of the rate of half, half of it in the HF32 mode.
+  const bool slow = m.a_type == ATC_F32 && b.hf32 == ATC_HF32_OFF;
+  b.pipes.issue(Pipe::M, kIssue + e.mf * e.nf * e.kf * (slow ? 2 : 1), kWhat, out);
 }
 
 }  // namespace atc::ascendc

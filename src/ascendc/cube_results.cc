@@ -69,12 +69,18 @@ void fixpipe(Block& b, const AtcSite& site, const AtcFixpipe& f) {
   b.require_unit(site, kWhat, true);
   if (f.m == 0 || f.n == 0) return;
   check_types(b, site, f);
+  // Chips with one kind of core have no fixpipe: the vector unit takes what is in L0C.
+  const Pipe pipe = f.dst.is_gm == 0 && f.dst.local.memory == ATC_UB ? Pipe::V : Pipe::FIX;
+  if (pipe == Pipe::V && b.chip.split)
+    b.stop(site, "unit",
+           std::string(kWhat) + " to the Unified Buffer: " + std::string(b.chip.name) +
+               " has it on another core, the result goes through Global Memory");
   // With the unit flag the hardware itself lets Fixpipe follow the product.
   if (f.unit_flag != 0) {
     Cycle at = 0;
     Pipes::Clock clock{};
     b.pipes.snapshot(Pipe::M, at, clock);
-    b.pipes.join(Pipe::FIX, at, clock);
+    b.pipes.join(pipe, at, clock);
   }
   const std::int64_t in = bits_of(f.src_type) / 8, out = bits_of(f.dst_type) / 8;
   const std::int64_t width = f.row_major != 0                                ? f.n
@@ -104,7 +110,7 @@ void fixpipe(Block& b, const AtcSite& site, const AtcFixpipe& f) {
           if (j == j0 || j % kEdge == 0) {
             const std::int64_t run = std::min(kEdge - j % kEdge, j0 + n - j) * in;
             b.check_extent(site, kWhat, f.src, at, at + run);
-            b.touch(site, kWhat, Pipe::FIX, f.src, at, run, false);
+            b.touch(site, kWhat, pipe, f.src, at, run, false);
             b.need_written(site, kWhat, f.src, at, run);
           }
           std::byte* to = row.data() + (j - j0) * out;
@@ -150,7 +156,7 @@ void fixpipe(Block& b, const AtcSite& site, const AtcFixpipe& f) {
         } else {
           b.check_extent(site, kWhat, f.dst.local, at, at + bytes);
           std::memcpy(b.bytes(f.dst.local, at), row.data(), row.size());
-          b.touch(site, kWhat, Pipe::FIX, f.dst.local, at, bytes, true);
+          b.touch(site, kWhat, pipe, f.dst.local, at, bytes, true);
           if (b.checks) b.shadow(f.dst.local.memory).set_written(f.dst.local.offset + at, bytes);
         }
       }
@@ -162,7 +168,7 @@ void fixpipe(Block& b, const AtcSite& site, const AtcFixpipe& f) {
                              f.row_major != 0 ? matrices * f.m : ceil_div(std::int64_t{f.n}, width),
                              f.row_major != 0 ? std::int64_t{f.n} * out : f.m * width * out, true)
           : 0;
-  b.pipes.issue(Pipe::FIX, kIssue + std::max(through, gm), kWhat, moved);
+  b.pipes.issue(pipe, kIssue + std::max(through, gm), kWhat, moved);
 }
 
 }  // namespace atc::ascendc

@@ -31,6 +31,7 @@ std::uint64_t gather_mask(Block& b, const AtcSite& site, const AtcGatherMask& g)
 void sort32(Block& b, const AtcSite& site, const AtcSort32& s);
 void merge_sort(Block& b, const AtcSite& site, const AtcMergeSort& m);
 void trans_data(Block& b, const AtcSite& site, const AtcTransData& t);
+void rows(Block& b, const AtcSite& site, const AtcRows& r);
 
 // Cube unit
 void load2d(Block& b, const AtcSite& site, const AtcLoad2d& l);
@@ -47,6 +48,8 @@ int fetch_event(Block& b, const AtcSite& site, int from, int to, bool reserve);
 void release_event(Block& b, const AtcSite& site, int from, int to, int event);
 void cross_set(Block& b, const AtcSite& site, int mode, int pipe, int flag);
 void cross_wait(Block& b, const AtcSite& site, int flag);
+void block_flag_set(Block& b, const AtcSite& site, const AtcGm& gm, int block, int event);
+void block_flag_wait(Block& b, const AtcSite& site, const AtcGm& gm, int block, int event);
 void sync_all(Block& b, const AtcSite& site, int who);  ///< AtcSyncAll
 
 /// The table that drives a Block.

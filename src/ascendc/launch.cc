@@ -5,6 +5,7 @@
 
 #include "aicore/block_group.h"
 #include "ascendc/instructions.h"
+#include "ascendc/matrix_product.h"
 #include "atc/base/check.h"
 
 namespace atc::ascendc {
@@ -217,11 +218,13 @@ class Run {
     } catch (const KernelStop&) {
     }
     core.set_trace(nullptr);
+    b->requests().closed = true;
   }
 
   void together() {
     const int n = static_cast<int>(team_.places.size());
     auto group = groups().take(chip_, launch_.timing);
+    team_.group = group.get();
     const auto deadlock = group->try_run(
         n, pool_, [&](aicore::Core& core, int i) { body(core, i); }, team_.places, n,
         [this] {

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <optional>
 
+#include "aicore/block_group.h"
 #include "ascendc/instructions.h"
 
 // Flags, barriers, and the other cores.
@@ -121,6 +123,47 @@ void cross_wait(Block& b, const AtcSite& site, int flag) {
   b.waiting_at = {};
   b.receive(flag);
   b.pipes.release_all(b.core.free_at(Pipe::S));
+}
+
+void block_flag_set(Block& b, const AtcSite&, const AtcGm& gm, int block, int event) {
+  b.begin_instruction();
+  if (!b.team.together) return;
+  // What the core has copied is there before the flag is.
+  b.pipes.barrier_all();
+  const Cycle at = b.core.free_at(Pipe::MTE3);
+  b.pipes.issue(Pipe::MTE3, kIssue, "IBSet", 0);
+  b.block_flags.push_back({gm.data, block, event, std::max(at, b.core.free_at(Pipe::MTE3)),
+                           b.checks ? b.gm_log.send(b.number) : GmLog::Clock(), false});
+}
+
+void block_flag_wait(Block& b, const AtcSite& site, const AtcGm& gm, int block, int event) {
+  b.begin_instruction();
+  if (!b.team.together)
+    b.stop(site, "sync-all",
+           "IBWait would never return: more blocks are launched (" + std::to_string(b.block_num) + ") than " +
+               std::string(b.chip.name) + " has cores");
+  Block::BlockFlag* flag = nullptr;
+  const Cycle now = b.core.free_at(Pipe::S);
+  b.waiting_at = site;
+  const Cycle at = b.team.group->wait_until(
+      b.number,
+      [&]() -> std::optional<Cycle> {
+        for (Block* other : b.team.blocks) {
+          if (other == nullptr) continue;
+          for (Block::BlockFlag& f : other->block_flags)
+            if (!f.taken && f.at == gm.data && f.block == block && f.event == event &&
+                (flag == nullptr || f.time < flag->time))
+              flag = &f;
+        }
+        if (flag == nullptr) return std::nullopt;
+        flag->taken = true;
+        return std::max(now, flag->time);
+      },
+      "IBSet of block " + std::to_string(block) + ", event " + std::to_string(event));
+  b.waiting_at = {};
+  if (b.core.timing()) b.core.book(Pipe::S, 1, "IBWait", 0, at);
+  b.pipes.release_all(b.core.free_at(Pipe::S));
+  if (b.checks) b.gm_log.receive(flag->known);
 }
 
 void sync_all(Block& b, const AtcSite& site, int who) {

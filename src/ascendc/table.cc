@@ -1,4 +1,5 @@
 #include "ascendc/instructions.h"
+#include "ascendc/matrix_product.h"
 
 // The functions of AtcCoreApi: from the handle to the block.
 namespace atc::ascendc {
@@ -152,6 +153,34 @@ const AtcCoreApi& core_api() {
     };
     t.cross_wait = [](AtcBlock* b, const AtcSite* s, std::int32_t flag) { cross_wait(of(b), *s, flag); };
     t.sync_all = [](AtcBlock* b, const AtcSite* s, std::int32_t all) { sync_all(of(b), *s, all); };
+    t.matmul_register = [](AtcBlock* b, const AtcSite* s, std::int32_t cube_only, void* workspace) {
+      return static_cast<std::int32_t>(matmul_register(of(b), *s, cube_only != 0, workspace));
+    };
+    t.matmul_serve = [](AtcBlock* b, const AtcSite* s) { matmul_serve(of(b), *s); };
+    t.matmul = [](AtcBlock* b, const AtcSite* s, const AtcMatmul* m) { return matmul(of(b), *s, *m); };
+    t.matmul_wait = [](AtcBlock* b, const AtcSite* s, std::int64_t ticket) {
+      matmul_wait(of(b), *s, ticket);
+    };
+    t.set_hf32 = [](AtcBlock* b, const AtcSite*, std::int32_t mode) { of(b).hf32 = mode; };
+    t.rows = [](AtcBlock* b, const AtcSite* s, const AtcRows* r) { rows(of(b), *s, *r); };
+    t.init_pool = [](AtcBlock* b, const AtcSite* s, std::int32_t position, std::uint64_t bytes,
+                     std::int32_t shared) -> std::int32_t {
+      return of(b).buffers.init_pool(*s, static_cast<Position>(position), static_cast<std::int64_t>(bytes),
+                                     shared);
+    };
+    t.init_buffer_in = [](AtcBlock* b, const AtcSite* s, std::int32_t pool,
+                          const AtcBufferRequest* r) -> std::int32_t {
+      if (pool < 0)
+        of(b).stop(*s, "queue-state", "a TBufPool is used that InitBufPool has not set up (or after Reset)");
+      return of(b).buffers.init(*s, *r, pool);
+    };
+    t.reset_pool = [](AtcBlock* b, const AtcSite* s, std::int32_t pool) {
+      of(b).buffers.reset_pool(*s, pool);
+    };
+    t.block_flag_set = [](AtcBlock* b, const AtcSite* s, const AtcGm* gm, std::int32_t block,
+                          std::int32_t event) { block_flag_set(of(b), *s, *gm, block, event); };
+    t.block_flag_wait = [](AtcBlock* b, const AtcSite* s, const AtcGm* gm, std::int32_t block,
+                           std::int32_t event) { block_flag_wait(of(b), *s, *gm, block, event); };
     return t;
   }();
   return table;

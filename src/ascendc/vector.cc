@@ -11,7 +11,8 @@ namespace atc::ascendc {
 namespace {
 
 bool is_binary(const AtcVector& v) {
-  return v.op <= ATC_MUL_CAST || v.op == ATC_XOR || (v.op == ATC_POWER && v.src1.local.bytes != 0);
+  return v.op <= ATC_MUL_CAST || v.op == ATC_XOR || v.op == ATC_HYPOT ||
+         (v.op == ATC_POWER && v.src1.local.bytes != 0);
 }
 bool has_source(std::uint32_t op) { return op != ATC_DUPLICATE && op != ATC_ARANGE; }
 

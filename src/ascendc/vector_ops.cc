@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
+#include <numbers>
 #include <optional>
 
 #include "aicore/vector_ops.h"
@@ -79,7 +82,23 @@ constexpr const char* kNames[ATC_VEC_OP_COUNT] = {"Add",
                                                   "Sign",
                                                   "Xor",
                                                   "Swish",
-                                                  "Gelu"};
+                                                  "Gelu",
+                                                  "Erfc",
+                                                  "Sinh",
+                                                  "Cosh",
+                                                  "Asin",
+                                                  "Acos",
+                                                  "Atan",
+                                                  "Asinh",
+                                                  "Acosh",
+                                                  "Atanh",
+                                                  "Lgamma",
+                                                  "Digamma",
+                                                  "Frac",
+                                                  "Log2",
+                                                  "Log10",
+                                                  "FasterGeluV2",
+                                                  "Hypot"};
 
 // The vector unit's own loops, where they have the operation: in float.
 std::optional<VecOp> table_op(std::uint32_t op) {
@@ -143,6 +162,63 @@ std::optional<VecOp> table_op(std::uint32_t op) {
   }
 }
 
+// The logarithmic derivative of the gamma function: recurrence up to 6, then the asymptotic series; reflected
+// below 0.
+double digamma(double x) {
+  if (x <= 0.0 && x == std::floor(x)) return std::numeric_limits<double>::quiet_NaN();
+  if (x < 0.0) return digamma(1.0 - x) - std::numbers::pi / std::tan(std::numbers::pi * x);
+  double shift = 0.0;
+  for (; x < 6.0; x += 1.0) shift -= 1.0 / x;
+  const double r = 1.0 / (x * x);
+  return shift + std::log(x) - 0.5 / x -
+         r * (1.0 / 12.0 - r * (1.0 / 120.0 - r * (1.0 / 252.0 - r * (1.0 / 240.0 - r / 132.0))));
+}
+
+// x * Phi(x) with the normal distribution as two parabolas.
+double gelu_v2(double x) {
+  const double rest = std::min(std::abs(0.7071 * x), 1.769) - 1.769;
+  const double half = 0.5 - 0.1444 * rest * rest;
+  return x * (0.5 + (x > 0.0 ? half : x < 0.0 ? -half : 0.0));
+}
+
+// Functions of one element that are computed in double; null: none of them.
+double (*double_function(std::uint32_t op))(double) {
+  switch (op) {
+    case ATC_ERFC:
+      return std::erfc;
+    case ATC_SINH:
+      return std::sinh;
+    case ATC_COSH:
+      return std::cosh;
+    case ATC_ASIN:
+      return std::asin;
+    case ATC_ACOS:
+      return std::acos;
+    case ATC_ATAN:
+      return std::atan;
+    case ATC_ASINH:
+      return std::asinh;
+    case ATC_ACOSH:
+      return std::acosh;
+    case ATC_ATANH:
+      return std::atanh;
+    case ATC_LGAMMA:
+      return std::lgamma;
+    case ATC_DIGAMMA:
+      return digamma;
+    case ATC_FRAC:
+      return [](double x) { return x - std::trunc(x); };
+    case ATC_LOG2:
+      return std::log2;
+    case ATC_LOG10:
+      return std::log10;
+    case ATC_GELU_V2:
+      return gelu_v2;
+    default:
+      return nullptr;
+  }
+}
+
 bool takes_scalar(std::uint32_t op) { return op >= ATC_ADDS && op <= ATC_AXPY; }
 
 // The others on floats: dst, a and b are dense, d holds what was there before.
@@ -186,9 +262,13 @@ bool float_op(const AtcVector& v, float* d, const float* a, const float* b, std:
       });
     case ATC_TRUNC:
       return each([&](std::int64_t i) { return std::trunc(a[i]); });
+    case ATC_HYPOT:
+      return each([&](std::int64_t i) { return std::hypot(a[i], b[i]); });
     default:
       break;
   }
+  if (double (*const f)(double) = double_function(v.op); f != nullptr)
+    return each([&](std::int64_t i) { return static_cast<float>(f(static_cast<double>(a[i]))); });
   const auto op = table_op(v.op);
   if (!op) return false;
   LoopOperand second{b, n, 1};
@@ -298,6 +378,8 @@ int passes_of(std::uint32_t op) {
   // Muls, Exp, Adds, Div; with the polynomial of the tanh form.
   if (op == ATC_SWISH) return 10;
   if (op == ATC_GELU) return 14;
+  // A polynomial after a reduction of the range.
+  if (double_function(op) != nullptr || op == ATC_HYPOT) return 16;
   const auto known = table_op(op);
   return known ? aicore::vector_passes(*known, aicore::RegType::F32) : 1;
 }
@@ -356,6 +438,11 @@ bool compute(const AtcVector& v, const LaneData& d) {
                       reinterpret_cast<const float*>(d.b), d.n);
     case ATC_F16:
       return narrow_op<Half>(v, d);
+    case ATC_I8:
+    case ATC_U8:
+      // Bits alone: there is no arithmetic of bytes.
+      if (v.op != ATC_AND && v.op != ATC_OR) return false;
+      return integer_op<std::uint8_t>(v, d);
     case ATC_I16:
       return integer_op<std::int16_t>(v, d);
     case ATC_U16:

@@ -102,6 +102,13 @@ void atc_gm_forget(void* data) {
   memory().stretches.erase(data);
 }
 
+const AtcCustomChip* atc_host_chip(void) {
+  static const atc::soc::Chip* const on = chip();
+  if (on == nullptr) return nullptr;
+  static const AtcCustomChip described = atc::custom::describe(*on);
+  return &described;
+}
+
 int atc_host_errors(void) { return g_errors.load(); }
 
 int atc_host_launch(const AtcHostLaunch* request) {

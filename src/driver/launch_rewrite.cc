@@ -10,6 +10,8 @@ namespace atc::driver {
 namespace {
 
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+constexpr std::string_view kConstexpr = "constexpr";
+
 bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 
 class Rewriter {
@@ -23,6 +25,8 @@ class Rewriter {
         copy(end);
       } else if (in_.substr(at_, 3) == "<<<") {
         ATC_TRY(launch());
+      } else if (asks_for_core(at_)) {
+        at_ += kConstexpr.size();
       } else {
         copy(at_ + 1);
       }
@@ -67,6 +71,25 @@ class Rewriter {
       }
     }
     return in_.size();
+  }
+
+  /// `if constexpr (g_coreType == ...)`: which core runs is known when the kernel does.
+  bool asks_for_core(std::size_t at) const {
+    if (in_.substr(at, kConstexpr.size()) != kConstexpr || (at > 0 && is_name(in_[at - 1]))) return false;
+    std::size_t before = out_.size();
+    while (before > 0 && is_space(out_[before - 1])) --before;
+    if (before < 2 || out_.compare(before - 2, 2, "if") != 0 || (before > 2 && is_name(out_[before - 3])))
+      return false;
+    std::size_t i = at + kConstexpr.size();
+    while (i < in_.size() && is_space(in_[i])) ++i;
+    const std::size_t open = i;
+    int depth = 0;
+    do {
+      if (i >= in_.size()) return false;
+      depth += in_[i] == '(' ? 1 : in_[i] == ')' ? -1 : 0;
+      ++i;
+    } while (depth > 0);
+    return in_.substr(open, i - open).find("g_coreType") != std::string_view::npos;
   }
 
   /// What is launched stands at the end of what is written already: a name with :: and template arguments.

@@ -118,6 +118,10 @@ int declared_kernel_type(std::string_view source) {
       "MIX_AIC_1_2", "AICORE",   "VECTORCORE",  "MIX_AICORE",  "MIX_VECTOR_CORE"};
   constexpr std::string_view kMacro = "KERNEL_TASK_TYPE_DEFAULT(";
   std::size_t at = source.find(kMacro);
+  // The Matmul object makes a kernel one of both kinds of cores, unless it asks for cube cores alone.
+  if (at == std::string_view::npos && source.find("REGIST_MATMUL_OBJ(") != std::string_view::npos)
+    return source.find("#define ASCENDC_CUBE_ONLY") != std::string_view::npos ? ATC_KERNEL_AIC_ONLY
+                                                                              : ATC_KERNEL_MIX_AIC_1_2;
   if (at == std::string_view::npos) return ATC_KERNEL_AIV_ONLY;
   at = source.find_first_not_of(" \t", at + kMacro.size());
   std::string_view name = source.substr(std::min(at, source.size()));

@@ -36,6 +36,13 @@ TEST(LaunchRewrite, LeavesTextsAndCommentsAlone) {
     EXPECT_EQ(rewritten(text), text);
 }
 
+TEST(LaunchRewrite, AsksForTheCoreWhenTheKernelRuns) {
+  EXPECT_EQ(rewritten("if constexpr (g_coreType == AscendC::AIC) { a(); }"),
+            "if  (g_coreType == AscendC::AIC) { a(); }");
+  const std::string other = "if constexpr (sizeof(T) == 2) { a(); } constexpr int x = f(g_coreType);";
+  EXPECT_EQ(rewritten(other), other);
+}
+
 TEST(LaunchRewrite, NamesTheLineOfWhatItCannotRead) {
   EXPECT_THAT(rewritten("\n\nadd<<<8>>>(x);"),
               AllOf(HasSubstr("k.asc:3"), HasSubstr("has 1 arguments, three are expected")));

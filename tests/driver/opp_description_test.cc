@@ -102,6 +102,9 @@ TEST(OppRegistered, RefusesFaultsAndOtherTexts) {
 TEST(OppRegistered, FindsTheKernelsType) {
   EXPECT_EQ(declared_kernel_type("void f() { KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_2); }"), 5);
   EXPECT_EQ(declared_kernel_type("void f() {}"), 0);
+  EXPECT_EQ(declared_kernel_type("void f() { REGIST_MATMUL_OBJ(&pipe, workspace, mm, &t); }"), 5);
+  EXPECT_EQ(declared_kernel_type("#define ASCENDC_CUBE_ONLY\nvoid f() { REGIST_MATMUL_OBJ(&pipe, w, mm); }"),
+            1);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "atc/host_launch.h"
 #include "atc_opp/contexts.h"
 
 namespace platform_ascendc {
@@ -73,6 +74,17 @@ class PlatformAscendC {
 
  private:
   const AtcCustomChip* chip_;
+};
+
+/// The chip that programs which launch kernels themselves run on.
+class PlatformAscendCManager {
+ public:
+  /// Null when there is none. The environment names the chip, not the argument.
+  static PlatformAscendC* GetInstance(const char* = nullptr) {
+    static fe::PlatFormInfos infos(&atc_host_chip != nullptr ? atc_host_chip() : nullptr);
+    static PlatformAscendC platform(&infos);
+    return infos.chip() == nullptr ? nullptr : &platform;
+  }
 };
 
 }  // namespace platform_ascendc

@@ -27,7 +27,8 @@ class TilingDef {
   static constexpr std::size_t kAlignment = 8;
 
   virtual ~TilingDef() = default;
-  explicit TilingDef(const char* name) : name_(name) {}
+  /// `header`: of a class of the library, the one in which kernels find its structure.
+  explicit TilingDef(const char* name, const char* header = nullptr) : name_(name), header_(header) {}
   const char* GetTilingClassName() const { return name_; }
   const std::vector<TilingField>& fields() const { return fields_; }
   void add(TilingField field) { fields_.push_back(std::move(field)); }
@@ -56,8 +57,12 @@ class TilingDef {
   void print(std::map<std::string, bool>& known, std::string& out) {
     for (const TilingField& f : fields_)
       if (f.nested != nullptr) f.nested(this, f.offset)->print(known, out);
-    if (known[name_]) return;
-    known[name_] = true;
+    if (known[header_ != nullptr ? header_ : name_]) return;
+    known[header_ != nullptr ? header_ : name_] = true;
+    if (header_ != nullptr) {
+      out += "#include \"" + std::string(header_) + "\"\n";
+      return;
+    }
     out += "struct alignas(8) " + std::string(name_) + " {\n";
     for (const TilingField& f : fields_)
       out += "  " + (f.nested != nullptr ? std::string(f.nested(this, f.offset)->name_) : f.type) + " " +
@@ -75,6 +80,7 @@ class TilingDef {
     return up(at, f.nested != nullptr ? kAlignment : f.alignment);
   }
   const char* name_;
+  const char* header_;
   std::vector<TilingField> fields_;
 };
 
