@@ -249,8 +249,8 @@ class Core {
   std::int64_t read_scalar(const Gm& src, std::int64_t element, DType dtype);
 
   // Cube -------------------------------------------------------------------------------------------
-  /// An operand tile of the L1 product. In Fast mode elements of A and B are f32 (an alias or a widened
-  /// copy), of an int8 product i16 and i8; else the storage dtype.
+  /// An operand tile of the L1 product. Elements have the storage dtype; in Fast mode those of A are f32 (an
+  /// alias or a widened copy), of an int8 product i16.
   struct CubeTile {
     Buffer* buffer = nullptr;
     const std::byte* data = nullptr;
@@ -341,10 +341,6 @@ class Core {
                   std::int64_t elements);
   void expand_product(Buffer& l0c, CubeBuffers& l0, const CubeTile& a, const RowMap& rows, const CubeTile& b,
                       DType dtype, int panels, int k_slice, bool accumulate);
-  void fast_product(Buffer& l0c, const CubeTile& a, const RowMap& rows, const CubeTile& b, int panels,
-                    bool accumulate, AccLayout layout);
-  void fast_product_int8(Buffer& l0c, const CubeTile& a, const RowMap& rows, const CubeTile& b, int panels,
-                         bool accumulate, AccLayout layout);
   void wait_for_blocks(int flag, std::string_view what);
   void check_gm(const Gm& gm, std::int64_t offset, std::int64_t bytes) const;
   /// Books an instruction: starts when its pipe is free, `reads` are written and `writes` are free.
@@ -370,11 +366,8 @@ class Core {
   Stats stats_;
   std::vector<TraceEvent>* trace_ = nullptr;
   BlockSync* sync_ = nullptr;
-  // Scratch of the fast product.
+  // Scratch of Fast mode.
   std::vector<const float*> row_pointers_;
-  std::vector<const std::int16_t*> int8_row_pointers_;
-  std::vector<std::uint8_t> step_k_;
-  std::vector<std::int64_t> step_b_;
   std::vector<float> widened_;
   std::vector<std::byte> turned_;
   std::vector<std::int64_t> gathered_;

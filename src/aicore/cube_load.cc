@@ -197,18 +197,14 @@ Core::CubeTile Core::load_panels(Buffer& l1, const Gm& src, std::int64_t element
   tile.panel_stride = elements;
   if (values_ == Values::None) return tile;
   const std::byte* from = src.data + element_offset * e;
-  if (values_ == Values::Fast && (dtype == DType::F32 || dtype == DType::I8)) {
+  if (values_ == Values::Fast) {
     tile.data = from;
     tile.panel_stride = panel_stride;
     return tile;
   }
-  for (int p = 0; p < panels; ++p) {
-    if (values_ == Values::Fast)
-      widen(from + p * panel_stride * e, dtype, reinterpret_cast<float*>(l1.own) + p * elements, elements);
-    else
-      std::memcpy(l1.own + p * elements * e, from + p * panel_stride * e,
-                  static_cast<std::size_t>(elements * e));
-  }
+  for (int p = 0; p < panels; ++p)
+    std::memcpy(l1.own + p * elements * e, from + p * panel_stride * e,
+                static_cast<std::size_t>(elements * e));
   return tile;
 }
 
@@ -226,11 +222,6 @@ Core::CubeTile Core::load_matrix_b(Buffer& l1, const Gm& src, std::int64_t eleme
   const std::byte* from = src.data + element_offset * e;
   if (dtype == DType::I8) {
     to_int8_panels(from, l1.own, k, n, row_stride, transposed);
-  } else if (values_ == Values::Fast && dtype != DType::F32) {
-    widened_.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols));
-    for (int r = 0; r < rows; ++r)
-      widen(from + r * row_stride * e, dtype, widened_.data() + std::int64_t{r} * cols, cols);
-    to_panels(widened_.data(), reinterpret_cast<float*>(l1.own), k, n, cols, transposed);
   } else if (e == 4) {
     to_panels(reinterpret_cast<const std::uint32_t*>(from), reinterpret_cast<std::uint32_t*>(l1.own), k, n,
               row_stride, transposed);
