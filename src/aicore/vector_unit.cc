@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "aicore/core.h"
 #include "aicore/vector_table.h"
@@ -35,6 +37,18 @@ void each(const std::byte* src, std::byte* dst, std::int64_t n, F f) {
   for (std::int64_t i = 0; i < n; ++i) d[i] = f(s[i]);
 }
 
+void round_to_half(const float* src, float* dst, std::int64_t n) {
+  Half halves[512];
+  while (n > 0) {
+    const std::int64_t part = std::min<std::int64_t>(n, std::size(halves));
+    convert(src, halves, static_cast<std::size_t>(part));
+    convert(halves, dst, static_cast<std::size_t>(part));
+    src += part;
+    dst += part;
+    n -= part;
+  }
+}
+
 template <class S, class D>
 void widen(const std::byte* src, std::byte* dst, std::int64_t n) {
   each<S, D>(src, dst, n, [](S v) { return static_cast<D>(v); });
@@ -69,9 +83,8 @@ void Core::vector(VecOp op, RegType type, VecRef dst, VecRef a, VecRef b, VecRef
     if (op == VecOp::Cast) {
       done = table.cast(type, operand_type, out, oa.data, lane_count(a.lanes, rows, cols));
     } else if (op == VecOp::Round16) {
-      const float* s = static_cast<const float*>(oa.data);
-      float* d = reinterpret_cast<float*>(out);
-      for (std::int64_t i = 0; i < lane_count(a.lanes, rows, cols); ++i) d[i] = to_float(to_half(s[i]));
+      round_to_half(static_cast<const float*>(oa.data), reinterpret_cast<float*>(out),
+                    lane_count(a.lanes, rows, cols));
       done = true;
     } else {
       done = table.elementwise(

@@ -46,17 +46,6 @@ Lanes lanes_of(std::int64_t row_stride, std::int64_t col_stride, std::int64_t ro
   return by_row ? Lanes::PerRow : Lanes::Scalar;
 }
 
-/// The part of a tile that one pass step covers.
-struct TileProgram::Chunk {
-  std::span<const aicore::Gm> operands;
-  std::span<const TileAddress> at;
-  std::int64_t row0, rows;
-  std::int64_t col0, cols;
-  bool first;  // of the chunks along the reduced axis
-  Buffer* acc;
-  std::int64_t acc_cols;
-};
-
 StatusOr<TileProgram> TileProgram::create(const VectorProgram& program, std::vector<Lanes> lanes,
                                           std::vector<DType> dtypes, ReduceMode mode,
                                           std::vector<bool> turned) {
@@ -70,6 +59,7 @@ StatusOr<TileProgram> TileProgram::create(const VectorProgram& program, std::vec
   out.assign_slots();
   out.find_fused();
   out.find_needed();
+  out.find_chains();
   return out;
 }
 
@@ -334,7 +324,15 @@ void TileProgram::run(Core& core, Buffers& buffers, std::span<const aicore::Gm> 
   const std::int64_t limit = mode_ == ReduceMode::Cols ? buffers.max_rows_ : buffers.max_cols_;
   if (mode_ == ReduceMode::None || axis <= limit) {
     std::size_t fused_end = 0;  // behind the instructions that are one
+    const bool chains = core.values() == aicore::Values::Fast && !core.timing();
     for (std::size_t i = 0; i < program_.code.size(); ++i) {
+      if (chains && chain_of_[i] >= 0) {
+        const std::vector<ChainMember>& chain = chains_[static_cast<std::size_t>(chain_of_[i])];
+        if (i != chain.back().instr) continue;
+        if (stored_by_[i] >= 0) alias_store(static_cast<std::size_t>(stored_by_[i]), core, set, whole);
+        execute_chain(chain, set, whole, core);
+        continue;
+      }
       if (stored_by_[i] >= 0) alias_store(static_cast<std::size_t>(stored_by_[i]), core, set, whole);
       if (fused_[i] > 0) {
         core.begin_fused();

@@ -83,11 +83,31 @@ class TileProgram {
     Lanes lanes;
     int bytes;
   };
-  struct Chunk;
+  /// The part of a tile that one pass step covers.
+  struct Chunk {
+    std::span<const aicore::Gm> operands;
+    std::span<const TileAddress> at;
+    std::int64_t row0, rows;
+    std::int64_t col0, cols;
+    bool first;  // of the chunks along the reduced axis
+    aicore::Buffer* acc;
+    std::int64_t acc_cols;
+  };
+  /// A step of a chain: its instruction, the register that it goes on from and its other operand (-1: none).
+  static constexpr int kNoMember = -2;
+  struct ChainMember {
+    std::size_t instr = 0;
+    int source = -1;
+    int operand = kNoMember;
+  };
   Status analyse();
   void assign_slots();
   void find_fused();
   void find_needed();
+  void find_chains();
+  bool stays_until(const std::vector<ChainMember>& members, std::size_t end) const;
+  void execute_chain(const std::vector<ChainMember>& members, Buffers::Set& set, const Chunk& chunk,
+                     aicore::Core& core) const;
   void run_pass(aicore::Core& core, Buffers::Set& set, const Chunk& chunk, int level, bool once) const;
   void execute(std::size_t index, aicore::Core& core, Buffers::Set& set, const Chunk& chunk) const;
   aicore::VecRef place(int reg, Buffers::Set& set, const Chunk& chunk) const;
@@ -110,6 +130,8 @@ class TileProgram {
   std::vector<int> spread_slot_;           // [instr]: where a broadcast operand is spread, or -1
   std::vector<int> fused_;  // [instr]: how many instructions from here on are one of the vector unit's, or 0
   std::vector<int> stored_by_;  // [instr]: the Store that its result goes to directly, or -1
+  std::vector<std::vector<ChainMember>> chains_;  // instructions that Fast mode runs as one pass
+  std::vector<int> chain_of_;                     // [instr]: which one it is part of, or -1
 };
 
 /// Lanes of an operand with these strides in tiles of a rows x cols space.
