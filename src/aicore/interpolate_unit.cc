@@ -36,6 +36,27 @@ void weighted_rows(float* __restrict dst, const float* __restrict src, const std
   }
 }
 
+/// Outputs along a row: dst[j] = sum of w[j][t] * src[index[j][t] - first], taps of weight zero left out. In
+/// the order and with the rounding of weighted_rows.
+void weighted_elements(float* dst, const float* src, const std::int32_t* index, const float* w,
+                       std::int64_t first, std::int64_t taps, std::int64_t count) {
+  for (std::int64_t j = 0; j < count; ++j, index += taps, w += taps) {
+    if (taps == 2 && w[0] != 0.0f && w[1] != 0.0f) {
+      dst[j] = w[0] * src[index[0] - first] + w[1] * src[index[1] - first];
+      continue;
+    }
+    float sum = 0;
+    bool any = false;
+    for (std::int64_t t = 0; t < taps; ++t) {
+      if (w[t] == 0.0f) continue;
+      const float product = w[t] * src[index[t] - first];
+      sum = any ? sum + product : product;
+      any = true;
+    }
+    dst[j] = sum;
+  }
+}
+
 }  // namespace
 
 void Core::interpolate(Buffer& dst, Buffer& src, Buffer& index, Buffer& weight, const InterpolateTile& t) {
@@ -49,13 +70,17 @@ void Core::interpolate(Buffer& dst, Buffer& src, Buffer& index, Buffer& weight, 
     float* to = reinterpret_cast<float*>(writable(dst));
     gathered_.resize(static_cast<std::size_t>(t.taps));
     widened_.resize(static_cast<std::size_t>(t.taps));
-    for (std::int64_t j = 0; j < t.count; ++j) {
+    for (std::int64_t i = 0; i < t.count * t.taps; ++i)
+      ATC_CHECK(rows[i] >= t.first && rows[i] - t.first < t.rows,
+                "interpolation reads row " + std::to_string(rows[i] - t.first) + " of a window of " +
+                    std::to_string(t.rows));
+    for (std::int64_t o = 0; t.inner == 1 && o < t.outer; ++o)
+      weighted_elements(to + o * t.count, from + o * t.rows, rows, weights, t.first, t.taps, t.count);
+    for (std::int64_t j = 0; t.inner != 1 && j < t.count; ++j) {
       // Taps of weight zero are not read: they fill up rows that need fewer, and 0 * inf must not give NaN.
       std::int64_t used = 0;
       for (std::int64_t k = 0; k < t.taps; ++k) {
         const std::int64_t row = rows[j * t.taps + k] - t.first;
-        ATC_CHECK(row >= 0 && row < t.rows, "interpolation reads row " + std::to_string(row) +
-                                                " of a window of " + std::to_string(t.rows));
         const float w = weights[j * t.taps + k];
         if (w == 0.0f) continue;
         gathered_[static_cast<std::size_t>(used)] = row * t.inner;
