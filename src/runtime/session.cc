@@ -291,25 +291,21 @@ void Session::run_ai_core(std::size_t index) {
   const kernels::Task& task = prepared_->plan.tasks[index].kernel;
   const kernels::PreparedKernel& kernel = *prepared_->tasks[index].kernel;
   const std::vector<aicore::Gm>& operands = operands_[index];
-  const int blocks = task.blocks();
-  const auto run = [&](std::int64_t first, std::int64_t last, int worker) {
-    aicore::Core& core = *workers_->cores[static_cast<std::size_t>(worker)];
-    core.start_block(blocks);
-    kernel.run(core, operands, first, last);
-  };
-  if (!parallel_[index]) {
-    for (std::size_t b = 0; b < static_cast<std::size_t>(blocks); ++b)
-      run(task.block_tiles[b], task.block_tiles[b + 1], 0);
-    return;
-  }
-  // Tiles stand alone: few blocks, which save launches on the device, must not leave threads idle here.
+  // Tiles stand alone: neither few blocks, which save launches on the device, leave threads idle here, nor is
+  // each of many set up by itself.
   const std::int64_t tiles = task.block_tiles.back();
   const std::int64_t parts =
-      std::min(tiles, std::max<std::int64_t>(blocks, kPartsOfAThread * std::int64_t{workers_->pool.size()}));
-  workers_->pool.parallel_for(static_cast<std::size_t>(parts), [&](std::size_t part, int worker) {
+      parallel_[index] ? std::min(tiles, kPartsOfAThread * std::int64_t{workers_->pool.size()}) : 1;
+  const auto run_part = [&](std::size_t part, int worker) {
+    aicore::Core& core = *workers_->cores[static_cast<std::size_t>(worker)];
+    core.start_block(task.blocks());
     const auto p = static_cast<std::int64_t>(part);
-    run(tiles * p / parts, tiles * (p + 1) / parts, worker);
-  });
+    kernel.run(core, operands, tiles * p / parts, tiles * (p + 1) / parts);
+  };
+  if (parts == 1)
+    run_part(0, 0);
+  else
+    workers_->pool.parallel_for(static_cast<std::size_t>(parts), run_part);
 }
 
 Status Session::run_ai_cpu(std::size_t index) {
