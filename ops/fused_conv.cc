@@ -85,9 +85,10 @@ Status lower_conv(LowerContext& ctx) {
   s.groups = node.attrs.get_int("group", 1);
   const std::int64_t c0 = ir::c0_of(x->type.dtype);
   s.k1 = ceil_div(wd[1], c0);
-  s.k_last = wd[1] - (s.k1 - 1) * c0;
+  // Groups fill whole blocks, but for the last one.
+  s.k_last = xd[1] - (s.groups * s.k1 - 1) * c0;
   s.pad = node.attrs.get_int("pad_value", 0);
-  s.n1 = ceil_div(wd[0] / s.groups, 16);
+  s.n1 = ceil_div(ceil_div(wd[0], s.groups), 16);
   s.taps = w.kernel[0] * w.kernel[1] * w.kernel[2];
   s.in = three(Dims(xd.begin() + 2, xd.end()), 1);
   if (!transposed) {

@@ -40,6 +40,11 @@ void merge_batches(MatMulSpec& s) {
   while (!s.batch.empty()) {
     const std::int64_t count = s.batch.back();
     if ((s.b.batch_strides.back() != 0 || s.a_transposed) && count != 1) return;
+    // A single row has any stride: that of the batches, which joins them.
+    if (s.m == 1 && count != 1 && s.a.batch_strides.back() != 0) {
+      s.a.row_stride = s.a.batch_strides.back();
+      for (MatrixAddress& a : s.epilogue_operands) a.row_stride = a.batch_strides.back();
+    }
     auto joins = [&](const MatrixAddress& a) {
       return count == 1 || a.batch_strides.back() == s.m * a.row_stride;
     };

@@ -59,7 +59,7 @@ void pack(const std::byte* src, const WeightView& v, std::int64_t join, std::spa
     for (std::int64_t p = 0; p < n1; ++p)
       for (std::int64_t q = 0; q < k1; ++q)
         for (std::int64_t t = 0; t < v.taps; ++t, fractal += lanes * 16)
-          for (std::int64_t j = 0; j < join; ++j) {
+          for (std::int64_t j = 0; j < std::min(join, v.groups - g); ++j) {
             const std::int64_t o0 = std::max(p * 16, j * v.out), o1 = std::min(p * 16 + 16, (j + 1) * v.out);
             const std::int64_t i0 = std::max(q * lanes, j * v.in),
                                i1 = std::min((q + 1) * lanes, (j + 1) * v.in);
@@ -70,11 +70,11 @@ void pack(const std::byte* src, const WeightView& v, std::int64_t join, std::spa
 
 Tensor pack_any(const Tensor& src, const WeightView& v, std::int64_t join) {
   const std::int64_t lanes = lanes_of(src.dtype);
-  Tensor packed{
-      src.dtype,
-      {v.groups / join * ceil_div(v.out * join, 16), ceil_div(v.in * join, lanes) * v.taps, 16, lanes},
-      {},
-      {}};
+  Tensor packed{src.dtype,
+                {ceil_div(v.groups, join) * ceil_div(v.out * join, 16), ceil_div(v.in * join, lanes) * v.taps,
+                 16, lanes},
+                {},
+                {}};
   packed.data = Bytes::deferred(
       packed.byte_size(), [data = src.data, bits = bit_width(src.dtype), v, join](std::span<std::byte> out) {
         const Bytes at_hand = data.resolved();
@@ -161,7 +161,7 @@ class Packer {
     }
     const std::int64_t join = joined_groups(v, lanes_of(w->type.dtype));
     ATC_CHECK(w->is_constant() || join == 1, "computed weights of groups narrower than a block");
-    n.attrs.set("group", v.groups / join);
+    n.attrs.set("group", ceil_div(v.groups, join));
     Dims logical = d;
     logical[0] = v.groups * v.out;
     logical[1] = v.in * join;
@@ -169,11 +169,18 @@ class Packer {
             ir::Format::FRACTAL_Z, [&](const Tensor& t) { return pack_any(t, v, join); });
   }
 
-  // Fewest groups to join so that inputs and outputs of a joined group fill C0 blocks; all where none do.
+  // Fewest groups to join so that inputs and outputs of a joined group fill C0 blocks; all where none do. Of
+  // the last ones there may be fewer, if they have as many blocks: their weights end with zeros.
   static std::int64_t joined_groups(const WeightView& v, std::int64_t c0) {
     if (v.groups == 1) return 1;
-    for (std::int64_t j = 1; j < v.groups; ++j)
-      if (v.groups % j == 0 && v.in * j % c0 == 0 && v.out * j % c0 == 0) return j;
+    for (std::int64_t j = 1; j < v.groups; ++j) {
+      if (v.in * j % c0 != 0 || v.out * j % c0 != 0) continue;
+      const std::int64_t rest = v.groups % j;
+      const auto as_many = [&](std::int64_t channels) {
+        return ceil_div(channels * rest, c0) == channels * j / c0;
+      };
+      if (rest == 0 || (as_many(v.in) && as_many(v.out))) return j;
+    }
     return v.groups;
   }
 

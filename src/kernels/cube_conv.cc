@@ -105,7 +105,7 @@ class ConvKernel final : public PreparedKernel {
         const std::int64_t k = std::min<std::int64_t>(t_.k_chunk, s.k1 - k0);
         const std::int64_t offset = plane_at(c, k0, inside ? d : 0);
         map.k1 = static_cast<int>(k);
-        map.k_last = static_cast<int>(k0 + k == s.k1 ? s.k_last : lanes);
+        map.k_last = static_cast<int>(k0 + k == s.k1 && c.group + 1 == s.groups ? s.k_last : lanes);
         Core::CubeTile a;
         if (!t_.tap_patches) a = input(core, operands, block, c, patch, offset, 0, k);
         for (std::size_t first = t0; first < t1;) {
@@ -213,13 +213,18 @@ class ConvKernel final : public PreparedKernel {
     map.base.resize(m);
     map.row_h.resize(m);
     map.row_w.resize(m);
+    const std::int64_t width = phase.count[2];
+    std::int64_t row = c.first_pixel / width, column = c.first_pixel % width;
     for (std::size_t r = 0; r < m; ++r) {
-      const std::int64_t pixel = c.first_pixel + static_cast<std::int64_t>(r);
-      const std::int64_t h = pixel / phase.count[2] * t_.spec.in_stride[1] - patch.row;
-      const std::int64_t w = pixel % phase.count[2] * t_.spec.in_stride[2] - patch.column;
+      const std::int64_t h = row * t_.spec.in_stride[1] - patch.row;
+      const std::int64_t w = column * t_.spec.in_stride[2] - patch.column;
       map.row_h[r] = static_cast<int>(h);
       map.row_w[r] = static_cast<int>(w);
       map.base[r] = h * patch.pitch + w * aicore::cube_lanes(dtype_);
+      if (++column == width) {
+        column = 0;
+        ++row;
+      }
     }
     map.height = static_cast<int>(patch.rows);
     map.width = static_cast<int>(patch.columns);

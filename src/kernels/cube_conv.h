@@ -53,7 +53,7 @@ struct ConvPhase {
 struct ConvSpec {
   std::int64_t batch = 1, groups = 1;
   std::int64_t k1 = 1;                         ///< C1 blocks of one group's input
-  std::int64_t k_last = 16;                    ///< valid channels in the last of them
+  std::int64_t k_last = 16;                    ///< valid channels in the last of them, of the last group
   std::int64_t n1 = 1;                         ///< panels of 16 channels of one group's output
   std::int64_t pad = 0;                        ///< what padding holds; other than 0 for int8 only
   std::int64_t taps = 1;                       ///< KD * KH * KW

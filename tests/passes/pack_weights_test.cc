@@ -77,6 +77,21 @@ TEST(PackWeights, NarrowGroupsAreJoinedWithZerosBetween) {
   EXPECT_EQ(at(t, 1, 0, 15, 15), 256);
 }
 
+TEST(PackWeights, LastOfTheJoinedGroupsMayBeNarrow) {
+  // Of three groups two fill a block; the third one has a block of its own, half of it zeros.
+  const auto g = packed(air("%0 \"x\": f32[1,24,5]", "%2",
+                            "  %1 \"w\" = const " + literal(counted({24, 8, 1})) + "\n" +
+                                node("2", "Conv", "%0, %1", "f32[1,24,5]", "", ", group=3")));
+  const ir::Node& conv = *g->nodes().front();
+  EXPECT_EQ(conv.attrs.get_int("group", 0), 2);
+  EXPECT_EQ(to_string(conv.input(1)->type), "f32[24,16,1] FRACTAL_Z");
+  const Tensor& t = conv.input(1)->constant();
+  EXPECT_EQ(t.shape, (Dims{2, 1, 16, 16}));
+  EXPECT_EQ(at(t, 0, 0, 15, 15), 128);  // group 1: its last weight
+  EXPECT_EQ(at(t, 1, 0, 7, 7), 192);    // group 2: its last weight
+  EXPECT_EQ(at(t, 1, 0, 8, 8), 0);
+}
+
 TEST(PackWeights, GroupsThatNeverFillBlocksBecomeOne) {
   const auto g = packed(air("%0 \"x\": f32[1,6,5]", "%2",
                             "  %1 \"w\" = const " + literal(counted({9, 2, 1})) + "\n" +
