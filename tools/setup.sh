@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what building and testing need, from Debian's packages; nothing when all of it is there.
-# Usage: tools/setup.sh [build|test]; "test" adds what only the tests use.
+# Usage: tools/setup.sh [build|test|bench]; "test" adds what only the tests use, "bench" what the micro-benchmarks do.
 set -euo pipefail
 
 packages=(
@@ -10,6 +10,9 @@ packages=(
 )
 if [ "${1:-build}" = test ]; then
   packages+=(libonnx-testdata)
+fi
+if [ "${1:-build}" = bench ]; then
+  packages+=(libbenchmark-dev)
 fi
 
 missing=()

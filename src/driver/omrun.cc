@@ -1,6 +1,7 @@
 #include "driver/omrun.h"
 
 #include <sys/resource.h>
+#include <time.h>
 
 #include <CLI/CLI.hpp>
 #include <chrono>
@@ -38,6 +39,12 @@ struct Options {
 
 double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+double cpu_ms() {
+  timespec used{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) * 1e3 + static_cast<double>(used.tv_nsec) / 1e6;
 }
 
 double peak_rss_mb() {
@@ -125,8 +132,13 @@ Status execute(const Options& options, std::shared_ptr<const runtime::PreparedPl
   for (int i = 0; i < options.warmup + options.loop; ++i) {
     outputs.clear();  // gives the buffers back
     const Clock::time_point begin = Clock::now();
+    const double cpu_begin = cpu_ms();
     ATC_ASSIGN(outputs, session->run(inputs));
-    if (i >= options.warmup) report.wall_ms.push_back(ms_since(begin));
+    const double wall = ms_since(begin);
+    if (i == 0) report.first_ms = wall;
+    if (i < options.warmup) continue;
+    report.wall_ms.push_back(wall);
+    report.cpu_ms.push_back(cpu_ms() - cpu_begin);
   }
   ATC_ASSIGN(report.simulation, session->region_simulation());
   for (const auto& [engine, total] : report.simulation.by_engine)

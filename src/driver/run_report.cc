@@ -97,7 +97,12 @@ std::string to_json(const RunReport& r) {
   json wall;
   if (!r.wall_ms.empty()) {
     const Wall w = wall_of(r.wall_ms);
-    wall = {{"min", w.min}, {"median", w.median}, {"max", w.max}};
+    wall = {{"min", w.min}, {"median", w.median}, {"max", w.max}, {"first", r.first_ms}};
+  }
+  json cpu;
+  if (!r.cpu_ms.empty()) {
+    const Wall w = wall_of(r.cpu_ms);
+    cpu = {{"min", w.min}, {"median", w.median}, {"max", w.max}};
   }
   json all = {{"model", r.model},
               {"soc_version", r.soc_version},
@@ -108,6 +113,7 @@ std::string to_json(const RunReport& r) {
               {"outputs", outputs},
               {"load_ms", r.load_ms},
               {"wall_ms", wall},
+              {"cpu_ms", cpu},
               {"peak_rss_mb", r.peak_rss_mb},
               {"simulated",
                {{"cycles", r.simulation.cycles},

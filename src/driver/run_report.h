@@ -31,6 +31,8 @@ struct RunReport {
   std::vector<PortReport> inputs, outputs;
   double load_ms = 0;
   std::vector<double> wall_ms;          ///< one a loop; empty in a dry run
+  std::vector<double> cpu_ms;           ///< time that all threads of the program worked, one a loop
+  double first_ms = 0;                  ///< wall time of the very first run, warm-up or not
   double peak_rss_mb = 0;               ///< MiB
   runtime::Simulation simulation;       ///< its tasks are those of the plan, without the regions'
   std::vector<std::string> task_names;  ///< parallel to simulation.tasks
@@ -45,7 +47,8 @@ struct RunReport {
     double us = 0;
   };
   std::vector<Custom> custom;
-  std::string profile;  ///< what bounds the tasks and which are longest, for the table; empty without --profile
+  std::string
+      profile;  ///< what bounds the tasks and which are longest, for the table; empty without --profile
 };
 
 std::optional<PortReport::Range> range_of(const Tensor& tensor);
