@@ -114,10 +114,12 @@ struct RowMap {
   std::vector<int> tap_h, tap_w;         ///< displacement of each tap; empty without a plane
   int height = 0, width = 0;             ///< the input plane (rows relative to the tile's first)
   std::int64_t k1_stride = 0;
-  int k1 = 1;                       ///< C0 blocks of the reduction in this tile
-  int k_last = 16;                  ///< valid lanes of the last one
-  int pad = 0;                      ///< what taps outside the plane read; other than 0 for int8 only
-  std::vector<std::int64_t> b_tap;  ///< fractal index of each tap within one k1 of B
+  int k1 = 1;       ///< C0 blocks of the reduction in this tile
+  int k_last = 16;  ///< valid lanes of the last one
+  int pad = 0;      ///< what taps outside the plane read; other than 0 for int8 only
+  /// 0: each tap fills a fractal. Else taps lie side by side in fractals, `tap_lanes` lanes apart; k1 is 1.
+  int tap_lanes = 0;
+  std::vector<std::int64_t> b_tap;  ///< place of each tap within one k1 of B: fractals, or tap_lanes lanes
   std::int64_t b_k1_stride = 1;     ///< fractals from one k1 to the next in B
   int rows() const { return static_cast<int>(base.size()); }
   int taps() const { return static_cast<int>(tap_offset.size()); }

@@ -37,6 +37,34 @@ float element(const std::byte* p, DType dtype) {
   return 0;
 }
 
+/// The taps of one k1 by the fractals that they fill: fractal i takes taps [first(i), first(i + 1)).
+class FractalTaps {
+ public:
+  FractalTaps(const RowMap& map, int lanes) : map_(map) {
+    if (map.tap_lanes == 0) {
+      count_ = map.taps();
+      return;
+    }
+    in_fractal_ = lanes / map.tap_lanes;
+    for (int t = 0; t < map.taps(); ++t)
+      if (t == 0 || fractal_of(t) != fractal_of(t - 1)) first_.push_back(t);
+    count_ = static_cast<int>(first_.size());
+    first_.push_back(map.taps());
+  }
+  int count() const { return count_; }
+  int first(int i) const { return first_.empty() ? i : first_[static_cast<std::size_t>(i)]; }
+  /// Number of the fractal of B that tap t is in, and its first lane there.
+  std::int64_t fractal_of(int t) const { return map_.b_tap[static_cast<std::size_t>(t)] / in_fractal_; }
+  std::int64_t lane_of(int t) const {
+    return map_.b_tap[static_cast<std::size_t>(t)] % in_fractal_ * map_.tap_lanes;
+  }
+
+ private:
+  const RowMap& map_;
+  int count_ = 0, in_fractal_ = 1;
+  std::vector<int> first_;  // empty: each tap fills one
+};
+
 // One element of L0C: sums over the lanes of `count` fractals, which a and b point at for this row and
 // column. a_step and b_step lead from one fractal to the next; valid(i) lanes of fractal i count.
 template <class F>
@@ -75,8 +103,8 @@ void Core::expand_product(Buffer& l0c, CubeBuffers& l0, const CubeTile& a, const
   const std::int64_t fractal_bytes = std::int64_t{lanes} * 16 * e;
   const int m = map.rows();
   const std::int64_t m16 = round_up(m, 16);
-  const int taps = map.taps();
-  const int steps = map.k1 * taps;
+  const FractalTaps taps(map, lanes);
+  const int steps = map.k1 * taps.count();
   const bool literal = values_ == Values::Literal;
   // A cube step takes 16 x 16 x 16 of fp16 or 16 x 32 x 16 of int8; fp32 has a quarter of the rate (on chips
   // without fp32 in the cube as the simulator's named extension).
@@ -97,22 +125,24 @@ void Core::expand_product(Buffer& l0c, CubeBuffers& l0, const CubeTile& a, const
     if (literal) {
       std::memset(l0a.own, 0, static_cast<std::size_t>(a_bytes));
       for (int i = 0; i < count; ++i) {
-        const int k1 = (s0 + i) / taps;
-        const std::size_t t = static_cast<std::size_t>((s0 + i) % taps);
+        const int k1 = (s0 + i) / taps.count(), f = (s0 + i) % taps.count();
         const int valid = k1 + 1 == map.k1 ? map.k_last : lanes;
-        for (int r = 0; r < m; ++r) {
-          const std::size_t ri = static_cast<std::size_t>(r);
-          std::byte* row = l0a.own + (i * m16 + r) * lanes * e;
-          if (!map.row_h.empty() &&
-              (static_cast<unsigned>(map.row_h[ri] + map.tap_h[t]) >= static_cast<unsigned>(map.height) ||
-               static_cast<unsigned>(map.row_w[ri] + map.tap_w[t]) >= static_cast<unsigned>(map.width))) {
-            if (map.pad != 0) std::memset(row, map.pad, static_cast<std::size_t>(valid));
-            continue;
+        for (int tap = taps.first(f); tap < taps.first(f + 1); ++tap) {
+          const std::size_t t = static_cast<std::size_t>(tap);
+          for (int r = 0; r < m; ++r) {
+            const std::size_t ri = static_cast<std::size_t>(r);
+            std::byte* row = l0a.own + ((i * m16 + r) * lanes + taps.lane_of(tap)) * e;
+            if (!map.row_h.empty() &&
+                (static_cast<unsigned>(map.row_h[ri] + map.tap_h[t]) >= static_cast<unsigned>(map.height) ||
+                 static_cast<unsigned>(map.row_w[ri] + map.tap_w[t]) >= static_cast<unsigned>(map.width))) {
+              if (map.pad != 0) std::memset(row, map.pad, static_cast<std::size_t>(valid));
+              continue;
+            }
+            const std::int64_t from = map.base[ri] + k1 * map.k1_stride + map.tap_offset[t];
+            std::memcpy(row, a.data + from * e, static_cast<std::size_t>(valid * e));
           }
-          const std::int64_t from = map.base[ri] + k1 * map.k1_stride + map.tap_offset[t];
-          std::memcpy(row, a.data + from * e, static_cast<std::size_t>(valid * e));
         }
-        const std::int64_t fractal = k1 * map.b_k1_stride + map.b_tap[t];
+        const std::int64_t fractal = k1 * map.b_k1_stride + taps.fractal_of(taps.first(f));
         for (int p = 0; p < panels; ++p)
           std::memcpy(l0b.own + (std::int64_t{p} * count + i) * fractal_bytes,
                       b.data + p * b.panel_stride * e + fractal * fractal_bytes,
@@ -125,8 +155,11 @@ void Core::expand_product(Buffer& l0c, CubeBuffers& l0, const CubeTile& a, const
     }
     if (literal) {
       const bool join = accumulate || s0 > 0;
-      // Lanes beyond the valid ones hold zeros in A and anything in B: they are not multiplied.
-      const auto valid = [&](int i) { return (s0 + i) / taps + 1 == map.k1 ? map.k_last : lanes; };
+      // Lanes beyond the valid ones hold zeros in A and anything in B: they are not multiplied. Between taps
+      // side by side both hold zeros.
+      const auto valid = [&](int i) {
+        return map.tap_lanes == 0 && (s0 + i) / taps.count() + 1 == map.k1 ? map.k_last : lanes;
+      };
       for (int p = 0; p < panels; ++p)
         for (int r = 0; r < m; ++r)
           for (int n = 0; n < 16; ++n) {

@@ -106,6 +106,7 @@ void place_rows(const RowMap& map, bool all_inside, const T* base, const T* outs
 /// step.
 void list_steps(const RowMap& map, bool joined, std::vector<TileStep>& steps) {
   const int taps = map.taps();
+  const int tap_lanes = map.tap_lanes == 0 ? 16 : map.tap_lanes;
   steps.clear();
   for (int k1 = 0; k1 < map.k1; ++k1) {
     const std::int64_t lanes = k1 + 1 == map.k1 ? map.k_last : 16;
@@ -115,8 +116,8 @@ void list_steps(const RowMap& map, bool joined, std::vector<TileStep>& steps) {
         steps.back().k += lanes;
         continue;
       }
-      steps.push_back(
-          {k1 * map.k1_stride + map.tap_offset[ti], (k1 * map.b_k1_stride + map.b_tap[ti]) * 16 * 16, lanes});
+      steps.push_back({k1 * map.k1_stride + map.tap_offset[ti],
+                       (k1 * map.b_k1_stride * 16 + map.b_tap[ti] * tap_lanes) * 16, lanes});
     }
   }
 }
@@ -329,6 +330,7 @@ void int8_product(std::byte* l0c, const Core::CubeTile& a, const RowMap& map, co
                   int panels, bool accumulate, AccLayout layout) {
   constexpr int kLanes = cube_lanes(DType::I8);
   const int taps = map.taps(), m = map.rows();
+  const int tap_lanes = map.tap_lanes == 0 ? kLanes : map.tap_lanes;
   const std::size_t steps = static_cast<std::size_t>(map.k1) * static_cast<std::size_t>(taps);
   scratch.pairs.resize(steps);
   scratch.b_offset.resize(steps);
@@ -338,7 +340,7 @@ void int8_product(std::byte* l0c, const Core::CubeTile& a, const RowMap& map, co
     const std::int64_t tap = map.b_tap[s % static_cast<std::size_t>(taps)];
     // Two of the int8 lanes at a time.
     scratch.pairs[s] = static_cast<std::uint8_t>(((k1 + 1 == map.k1 ? map.k_last : kLanes) + 1) / 2);
-    scratch.b_offset[s] = (k1 * map.b_k1_stride + tap) * kLanes * 16;
+    scratch.b_offset[s] = (k1 * map.b_k1_stride * kLanes + tap * tap_lanes) * 16;
   }
   std::array<std::int16_t, kLanes> padding;
   padding.fill(static_cast<std::int16_t>(map.pad));

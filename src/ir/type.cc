@@ -1,5 +1,6 @@
 #include "atc/ir/type.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -9,15 +10,19 @@
 namespace atc::ir {
 namespace {
 
-constexpr std::array<std::pair<Format, std::string_view>, 4> kFormatNames = {{
+constexpr std::array<std::pair<Format, std::string_view>, 6> kFormatNames = {{
     {Format::ND, "ND"},
     {Format::NC1HWC0, "NC1HWC0"},
     {Format::FRACTAL_Z, "FRACTAL_Z"},
     {Format::FRACTAL_NZ, "FRACTAL_NZ"},
+    {Format::NC1HWC0_C04, "NC1HWC0_C04"},
+    {Format::FRACTAL_Z_C04, "FRACTAL_Z_C04"},
 }};
 
 /// Rows of one fractal.
 constexpr std::int64_t kFractalRows = 16;
+/// Channels in a block of the _C04 formats.
+constexpr std::int64_t kSmallBlock = 4;
 
 // ceil_div on sizes from a file could overflow in a + b - 1.
 std::int64_t blocks(std::int64_t n, std::int64_t block) { return n / block + (n % block != 0 ? 1 : 0); }
@@ -38,14 +43,20 @@ std::optional<Format> format_from_name(std::string_view name) {
 
 std::int64_t c0_of(DType dtype) { return dtype == DType::I8 || dtype == DType::U8 ? 32 : 16; }
 
+std::int64_t c0_of(Format format, DType dtype) {
+  return format == Format::NC1HWC0_C04 ? kSmallBlock : c0_of(dtype);
+}
+
 Dims storage_dims(Format format, DType dtype, const Dims& dims) {
-  const std::int64_t c0 = c0_of(dtype);
+  const std::int64_t c0 = c0_of(format, dtype);
   const std::size_t rank = dims.size();
   switch (format) {
     case Format::ND:
       return dims;
-    case Format::NC1HWC0: {
-      ATC_CHECK(rank >= 3, "NC1HWC0 needs rank >= 3, dims are [" + atc::to_string(dims) + "]");
+    case Format::NC1HWC0:
+    case Format::NC1HWC0_C04: {
+      ATC_CHECK(rank >= 3,
+                std::string(name(format)) + " needs rank >= 3, dims are [" + atc::to_string(dims) + "]");
       Dims out = dims;
       out[1] = blocks(dims[1], c0);
       out.push_back(c0);
@@ -61,6 +72,19 @@ Dims storage_dims(Format format, DType dtype, const Dims& dims) {
         rows = *product;
       }
       return {rows, blocks(dims[0], kFractalRows), kFractalRows, c0};
+    }
+    case Format::FRACTAL_Z_C04: {
+      // Logical O, I, spatial...: taps of one depth side by side, four lanes of I each.
+      ATC_CHECK(rank >= 3, "FRACTAL_Z_C04 needs rank >= 3, dims are [" + atc::to_string(dims) + "]");
+      std::int64_t lanes = kSmallBlock;
+      for (std::size_t i = std::max<std::size_t>(2, rank - 2); i < rank; ++i) {
+        const auto product = checked_mul(lanes, dims[i]);
+        ATC_CHECK(product.has_value(), "FRACTAL_Z_C04: size of [" + atc::to_string(dims) + "] overflows");
+        lanes = *product;
+      }
+      const auto rows = checked_mul(blocks(lanes, c0), rank == 5 ? dims[2] : 1);
+      ATC_CHECK(rows.has_value(), "FRACTAL_Z_C04: size of [" + atc::to_string(dims) + "] overflows");
+      return {*rows, blocks(dims[0], kFractalRows), kFractalRows, c0};
     }
     case Format::FRACTAL_NZ: {
       ATC_CHECK(rank >= 2, "FRACTAL_NZ needs rank >= 2, dims are [" + atc::to_string(dims) + "]");

@@ -41,7 +41,8 @@ std::string type_fault(const TensorType& type) {
     }
   }
   if (type.format == Format::ND) return {};
-  const std::size_t min_rank = type.format == Format::NC1HWC0 ? 3 : 2;
+  const std::size_t min_rank =
+      has_channel_blocks(type.format) || type.format == Format::FRACTAL_Z_C04 ? 3 : 2;
   if (!type.shape || type.shape->size() < min_rank)
     return "has format " + std::string(name(type.format)) +
            ", which its shape does not allow: " + to_string(type);
@@ -55,7 +56,7 @@ std::string constant_fault(const Value& v) {
     return "is a constant of " + std::string(atc::name(t.dtype)) + "[" + atc::to_string(t.shape) +
            "] with type " + to_string(v.type);
   // The order inside FRACTAL_Z depends on groups, which only the convolution knows.
-  if (v.type.format == Format::FRACTAL_Z) return {};
+  if (v.type.format == Format::FRACTAL_Z || v.type.format == Format::FRACTAL_Z_C04) return {};
   const Dims expected = storage_dims(v.type.format, t.dtype, v.type.dims());
   if (expected != t.shape)
     return "stores dims [" + atc::to_string(t.shape) + "], its type " + to_string(v.type) + " needs [" +

@@ -61,7 +61,7 @@ class ConvKernel final : public PreparedKernel {
         : cube(core, t.tile, static_cast<int>(e), t.l0c_buffers),
           l1a(core, t.a_buffers, t.k_chunk * t.patch_elements * e),
           l1b(core, t.b_buffers,
-              t.tile.panels * t.k_chunk * t.tap_span * 16 * fractal_row_bytes(static_cast<int>(e))),
+              t.tile.panels * t.k_chunk * t.span_fractals() * 16 * fractal_row_bytes(static_cast<int>(e))),
           epilogue(program, core, t.ub_rows, t.epilogue_lanes()),
           at(t.spec.epilogue_operands.size()) {
       for (Buffer*& buffer : ub) buffer = &core.alloc(Memory::UB, t.ub_rows * t.epilogue_lanes() * 4);
@@ -79,11 +79,12 @@ class ConvKernel final : public PreparedKernel {
   Buffer& multiply(Core& core, std::span<const aicore::Gm> operands, Block& block, const ConvTile& c) const {
     const ConvSpec& s = t_.spec;
     const ConvPhase& phase = s.phases[c.phase];
-    const int lanes = aicore::cube_lanes(dtype_);
+    const int lanes = s.lanes(dtype_);
     aicore::RowMap& map = block.map;
     Patch patch = patch_of(core, c, phase.taps);
     if (!t_.tap_patches) map_rows(map, c, patch);
     map.b_k1_stride = t_.tap_span;
+    map.tap_lanes = s.taps_in_fractal == 1 ? 0 : lanes;
     map.pad = static_cast<int>(s.pad);
 
     Buffer& l0c = block.cube.take_l0c();
@@ -117,8 +118,10 @@ class ConvKernel final : public PreparedKernel {
             a = input(core, operands, block, c, patch, offset, first + 1, k);
           }
           map.k1_stride = a.k1_stride;
-          const std::int64_t tap0 = t_.tap_span == s.taps ? 0 : part.front().index;
-          const std::int64_t span = t_.tap_span == s.taps ? s.taps : part.back().index - tap0 + 1;
+          const std::int64_t per = s.taps_in_fractal;
+          const std::int64_t tap0 = t_.tap_span == s.taps ? 0 : part.front().index / per * per;
+          const std::int64_t span =
+              t_.tap_span == s.taps ? s.taps : round_up(part.back().index - tap0 + 1, per);
           set_taps(map, part, tap0, patch.pitch, inside);
           const Core::CubeTile w = weights(core, operands, block, c, k0, k, tap0, span);
           core.l1_product(l0c, block.cube.l0, a, map, w, dtype_, static_cast<int>(c.panels), t_.tile.k_slice,
@@ -151,7 +154,7 @@ class ConvKernel final : public PreparedKernel {
   /// Where depth plane d of C1 block k0 of a tile's input begins.
   std::int64_t plane_at(const ConvTile& c, std::int64_t k0, std::int64_t d) const {
     const ConvSpec& s = t_.spec;
-    const std::int64_t plane = s.in[1] * s.in[2] * aicore::cube_lanes(dtype_);
+    const std::int64_t plane = s.in[1] * s.in[2] * s.lanes(dtype_);
     return ((c.batch * s.groups + c.group) * s.k1 * s.in[0] + k0 * s.in[0] + d) * plane;
   }
 
@@ -168,12 +171,13 @@ class ConvKernel final : public PreparedKernel {
   Core::CubeTile weights(Core& core, std::span<const aicore::Gm> operands, Block& block, const ConvTile& c,
                          std::int64_t k0, std::int64_t k, std::int64_t tap0, std::int64_t span) const {
     const ConvSpec& s = t_.spec;
-    const int lanes = aicore::cube_lanes(dtype_);
-    const std::int64_t fractals = s.k1 * s.taps;
-    const std::int64_t from = ((c.group * s.n1 + c.panel0) * fractals + k0 * s.taps + tap0) * lanes * 16;
+    const std::int64_t per = s.taps_in_fractal, fractals = s.k1 * s.fractals();
+    const std::int64_t fractal = std::int64_t{aicore::cube_lanes(dtype_)} * 16;
+    const std::int64_t from =
+        ((c.group * s.n1 + c.panel0) * fractals + k0 * s.fractals() + tap0 / per) * fractal;
     return block.l1b.get({from, span, k}, [&](Buffer& l1) {
       return core.load_panels(l1, operands[1], from, dtype_, static_cast<int>(c.panels),
-                              (k - 1) * s.taps + span, fractals * lanes * 16);
+                              (k - 1) * s.fractals() + span / per, fractals * fractal);
     });
   }
 
@@ -202,7 +206,7 @@ class ConvKernel final : public PreparedKernel {
     } else {
       p.columns = width;
     }
-    const int lanes = aicore::cube_lanes(dtype_);
+    const int lanes = s.lanes(dtype_);
     p.pitch = t_.part_rows ? core.plane_pitch(dtype_, p.columns * lanes, width * lanes) : width * lanes;
     return p;
   }
@@ -220,7 +224,7 @@ class ConvKernel final : public PreparedKernel {
       const std::int64_t w = column * t_.spec.in_stride[2] - patch.column;
       map.row_h[r] = static_cast<int>(h);
       map.row_w[r] = static_cast<int>(w);
-      map.base[r] = h * patch.pitch + w * aicore::cube_lanes(dtype_);
+      map.base[r] = h * patch.pitch + w * t_.spec.lanes(dtype_);
       if (++column == width) {
         column = 0;
         ++row;
@@ -233,7 +237,7 @@ class ConvKernel final : public PreparedKernel {
   /// k C1 blocks of a patch to L1; `plane` is where the first one's depth plane begins.
   Core::CubeTile load_patch(Core& core, Buffer& l1, const aicore::Gm& input, std::int64_t plane,
                             const Patch& p, std::int64_t k) const {
-    const int lanes = aicore::cube_lanes(dtype_);
+    const int lanes = t_.spec.lanes(dtype_);
     const std::int64_t width = t_.spec.in[2] * lanes;
     const std::int64_t offset = plane + p.row * width + p.column * lanes;
     const std::int64_t block = t_.spec.in[0] * t_.spec.in[1] * width;
@@ -261,7 +265,7 @@ class ConvKernel final : public PreparedKernel {
     for (const ConvTap& tap : part) {
       map.tap_h.push_back(inside ? static_cast<int>(tap.shift[1]) : static_cast<int>(-2 * kFar));
       map.tap_w.push_back(static_cast<int>(tap.shift[2]));
-      map.tap_offset.push_back(tap.shift[1] * pitch + tap.shift[2] * aicore::cube_lanes(dtype_));
+      map.tap_offset.push_back(tap.shift[1] * pitch + tap.shift[2] * t_.spec.lanes(dtype_));
       map.b_tap.push_back(tap.index - tap0);
     }
   }

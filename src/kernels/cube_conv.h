@@ -50,6 +50,11 @@ struct ConvPhase {
 /// Operand 0: input [N][C1][D][H][W][C0]; operand 1: weights [groups * n1][k1 * taps][16 k][16 n], of int8
 /// [..][16][16 n][2 k]; the epilogue's operand k is task operand k + 2, its Acc is the convolution, and its
 /// stores make the outputs. Missing spatial axes have extent 1. C0 is 16, of int8 32.
+///
+/// Small channels (NC1HWC0_C04): a pixel of the input has 4 lanes and `taps_in_fractal` = C0 / 4 taps lie
+/// side by side in a fractal of the weights, [n1][taps / taps_in_fractal][..], zero where there is no channel
+/// or tap. Groups and k1 are 1, `taps` and the numbers of taps count such places, and a depth's taps begin a
+/// fractal.
 struct ConvSpec {
   std::int64_t batch = 1, groups = 1;
   std::int64_t k1 = 1;                         ///< C1 blocks of one group's input
@@ -57,11 +62,15 @@ struct ConvSpec {
   std::int64_t n1 = 1;                         ///< panels of 16 channels of one group's output
   std::int64_t pad = 0;                        ///< what padding holds; other than 0 for int8 only
   std::int64_t taps = 1;                       ///< KD * KH * KW
+  std::int64_t taps_in_fractal = 1;            ///< 1, or C0 / 4
   std::array<std::int64_t, 3> in = {1, 1, 1};  ///< input D, H, W
   std::array<std::int64_t, 3> in_stride = {1, 1, 1};
   std::vector<ConvPhase> phases;
   std::vector<ConvAddress> epilogue_operands;
   VectorProgram epilogue;
+  std::int64_t fractals() const { return taps / taps_in_fractal; }  ///< of one block of channels, all taps
+  /// Lanes of a pixel of one block of channels of the input.
+  int lanes(DType dtype) const { return aicore::cube_lanes(dtype) / static_cast<int>(taps_in_fractal); }
 };
 
 /// Input and weights are of one dtype: f32, f16, bf16 or int8 (the program's Acc is then I32).

@@ -15,6 +15,9 @@ namespace {
 
 constexpr std::string_view kName = "cube_conv";
 
+// Of a pixel in NC1HWC0_C04.
+constexpr int kSmallLanes = 4;
+
 template <class Archive>
 void io_three(Archive& ar, std::array<std::int64_t, 3>& a) {
   for (std::int64_t& v : a) ar.io(v);
@@ -23,8 +26,8 @@ void io_three(Archive& ar, std::array<std::int64_t, 3>& a) {
 template <class Archive>
 void io_tiling(Archive& ar, ConvTiling& t) {
   ConvSpec& s = t.spec;
-  for (std::int64_t* v : {&s.batch, &s.groups, &s.k1, &s.k_last, &s.n1, &s.pad, &s.taps, &t.k_chunk,
-                          &t.patch_elements, &t.ub_rows, &t.tap_span})
+  for (std::int64_t* v : {&s.batch, &s.groups, &s.k1, &s.k_last, &s.n1, &s.pad, &s.taps, &s.taps_in_fractal,
+                          &t.k_chunk, &t.patch_elements, &t.ub_rows, &t.tap_span})
     ar.io(*v);
   io_three(ar, s.in);
   io_three(ar, s.in_stride);
@@ -120,7 +123,7 @@ std::int64_t largest_patch(const ConvTiling& t, int e) {
     most = std::max(most, t.tap_patches ? part_patch_of(t.spec, p, t.tile.m, t.tap_span)
                           : t.part_rows ? row_patch_of(t.spec, p, p.taps, t.tile.m)
                                         : patch_of(t.spec, p, t.tile.m));
-  return most * (fractal_row_bytes(e) / e);
+  return most * (fractal_row_bytes(e) / e / t.spec.taps_in_fractal);
 }
 
 // Candidate tile heights, the tallest first: whole output rows where they fit and even parts of a plane; tiny
@@ -155,24 +158,26 @@ enum class Cut { Rows, Taps, RowsAndTaps, Patches };
 bool fit_l1(ConvTiling& c, int e, Cut cut, const soc::Chip& chip) {
   const ConvSpec& s = c.spec;
   const std::int64_t room = (chip.l1 - 1024) / 2;  // two of each
-  const std::int64_t tap_bytes = std::int64_t{c.tile.panels} * 16 * fractal_row_bytes(e);
+  const std::int64_t fractal_bytes = std::int64_t{c.tile.panels} * 16 * fractal_row_bytes(e);
+  const std::int64_t per = s.taps_in_fractal;
   auto patch = [&] { return round_up(c.patch_elements * e, 32); };
   c.part_rows = cut == Cut::Rows || cut == Cut::RowsAndTaps || cut == Cut::Patches;
   c.tap_patches = cut == Cut::Patches;
   c.k_chunk = 1;
   if (c.tap_patches) {
-    for (c.tap_span = s.taps - 1; c.tap_span >= 1; c.tap_span /= 2) {
+    for (std::int64_t fractals = s.fractals() - 1; fractals >= 1; fractals /= 2) {
+      c.tap_span = fractals * per;
       c.patch_elements = largest_patch(c, e);
-      if (patch() + c.tap_span * tap_bytes <= room) return true;
+      if (patch() + fractals * fractal_bytes <= room) return true;
     }
     return false;
   }
   c.tap_span = s.taps;
   c.patch_elements = largest_patch(c, e);
-  c.k_chunk = std::min(s.k1, room / (patch() + s.taps * tap_bytes));
+  c.k_chunk = std::min(s.k1, room / (patch() + s.fractals() * fractal_bytes));
   if (c.k_chunk >= 1) return true;
   c.k_chunk = 1;
-  c.tap_span = std::min(s.taps, (room - patch()) / tap_bytes);
+  c.tap_span = std::min(s.fractals(), (room - patch()) / fractal_bytes) * per;
   return (cut == Cut::Taps || cut == Cut::RowsAndTaps) && room > patch() && c.tap_span >= 1;
 }
 
@@ -187,7 +192,7 @@ CubeProblem problem_of(const ConvTiling& t, const TileProgram& epilogue,
   p.rows = phase.count[1] * phase.count[2];
   p.panels = s.n1;
   p.k_units = s.k1;
-  p.unit_fractals = static_cast<std::int64_t>(phase.taps.size());
+  p.unit_fractals = ceil_div(static_cast<std::int64_t>(phase.taps.size()), s.taps_in_fractal);
   p.element_bytes = bit_width(operands[0].dtype) / 8;
   p.a_bytes = operands[0].bytes;
   p.b_bytes = operands[1].bytes;
@@ -212,7 +217,7 @@ void for_tiles(const ConvTiling& t, const TileProgram& epilogue, int e, bool tin
         plan.tile = {m, static_cast<int>(std::min(panels, s.n1)), 0};
         plan.l0c_buffers = l0c;
         plan.tile.k_slice = static_cast<int>(
-            std::min<std::int64_t>(max_k_slice(m, plan.tile.panels, e, l0c, chip), s.k1 * s.taps));
+            std::min<std::int64_t>(max_k_slice(m, plan.tile.panels, e, l0c, chip), s.k1 * s.fractals()));
         if (plan.tile.k_slice < 1) continue;
         plan.ub_rows = m;
         auto ub = [&](std::int64_t rows) {
@@ -240,7 +245,7 @@ bool choose_cut_tile(ConvTiling& t, const TileProgram& epilogue, const std::vect
     plan.k_chunk = c.k_chunk;
     TileOperands o;
     o.a_unit_bytes = o.a_mean_bytes = c.patch_elements * e;
-    o.b_unit_bytes = c.spec.taps * c.tile.panels * 16 * fractal_row_bytes(e);
+    o.b_unit_bytes = c.spec.fractals() * c.tile.panels * 16 * fractal_row_bytes(e);
     o.a_blocks = 1;
     o.a_blocks_grow = true;
     o.b_blocks = c.tile.panels;
@@ -369,7 +374,11 @@ Status unpack_conv(const Task& task, ConvTiling& t) {
     if (!legal(d)) return bad_params(kName, "extent out of range");
   for (const int n : {t.a_buffers, t.b_buffers, t.l0c_buffers})
     if (n < 1 || n > 4096) return bad_params(kName, "buffers out of range");
-  if (s.k_last < 1 || s.k_last > aicore::cube_lanes(dtype) || t.tile.m > 4096 || t.tile.panels > 4096 ||
+  if (s.taps_in_fractal != 1 &&
+      (s.taps_in_fractal != aicore::cube_lanes(dtype) / kSmallLanes || s.groups != 1 || s.k1 != 1 ||
+       s.taps % s.taps_in_fractal != 0 || t.tap_span % s.taps_in_fractal != 0))
+    return bad_params(kName, "taps side by side in fractals");
+  if (s.k_last < 1 || s.k_last > s.lanes(dtype) || t.tile.m > 4096 || t.tile.panels > 4096 ||
       t.patch_elements < 1 || t.patch_elements > kLimit || s.phases.empty() || s.phases.size() > 4096)
     return bad_params(kName, "tile out of range");
   if (s.pad != 0 && (dtype != DType::I8 || s.pad < -128 || s.pad > 127))
@@ -446,8 +455,10 @@ std::vector<CubePlan> conv_plans(const ConvTiling& tiling, const TileProgram& ep
     last_m = plan.tile.m;
     TileOperands o;
     o.a_unit_bytes = patch * e;
-    o.a_mean_bytes = std::min(patch, mean_patch(tiling.spec, plan.tile.m) * (fractal_row_bytes(e) / e)) * e;
-    o.b_unit_bytes = tiling.spec.taps * plan.tile.panels * 16 * fractal_row_bytes(e);
+    o.a_mean_bytes = std::min(patch, mean_patch(tiling.spec, plan.tile.m) *
+                                         (fractal_row_bytes(e) / e / tiling.spec.taps_in_fractal)) *
+                     e;
+    o.b_unit_bytes = tiling.spec.fractals() * plan.tile.panels * 16 * fractal_row_bytes(e);
     o.a_blocks = 1;
     o.a_blocks_grow = true;
     o.b_blocks = plan.tile.panels;

@@ -30,6 +30,7 @@ struct ConvTiling {
   bool part_rows = false;    ///< a tile is part of one output row, and L1 has only the columns it needs
   bool tap_patches = false;  ///< with part_rows: L1 has only what one part of the taps touches
 
+  std::int64_t span_fractals() const { return tap_span / spec.taps_in_fractal; }
   std::int64_t epilogue_lanes() const { return pairs ? 32 : 16; }
   aicore::AccLayout acc_layout() const {
     return pairs ? aicore::AccLayout::Pairs : aicore::AccLayout::Panels;

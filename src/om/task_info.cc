@@ -26,9 +26,11 @@ static_assert(static_cast<int>(plan::Space::Input) == 0 && static_cast<int>(plan
               static_cast<int>(plan::Space::Weight) == 2 && static_cast<int>(plan::Space::Arena) == 3 &&
               static_cast<int>(plan::Space::Held) == 4);
 static_assert(static_cast<int>(ir::Format::ND) == 0 && static_cast<int>(ir::Format::NC1HWC0) == 1 &&
-              static_cast<int>(ir::Format::FRACTAL_Z) == 2 && static_cast<int>(ir::Format::FRACTAL_NZ) == 3);
+              static_cast<int>(ir::Format::FRACTAL_Z) == 2 && static_cast<int>(ir::Format::FRACTAL_NZ) == 3 &&
+              static_cast<int>(ir::Format::NC1HWC0_C04) == 4 &&
+              static_cast<int>(ir::Format::FRACTAL_Z_C04) == 5);
 constexpr std::uint32_t kSpaces = 5;
-constexpr std::uint32_t kFormats = 4;
+constexpr std::uint32_t kFormats = 6;
 
 std::string task_label(std::size_t i, const plan::PlanTask& task) {
   return "task " + std::to_string(i) + " '" + task.name + "'";

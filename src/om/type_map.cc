@@ -36,12 +36,14 @@ static_assert(in_order(), "row i describes DType i");
 
 constexpr std::int32_t kOwnTypes = 1000;
 
-constexpr std::array<std::pair<std::int32_t, std::string_view>, 8> kFormats = {{
+constexpr std::array<std::pair<std::int32_t, std::string_view>, 10> kFormats = {{
     {0, "NCHW"},
     {1, "NHWC"},
     {2, "ND"},
     {3, "NC1HWC0"},
     {4, "FRACTAL_Z"},
+    {12, "NC1HWC0_C04"},
+    {13, "FRACTAL_Z_C04"},
     {27, "NDHWC"},
     {29, "FRACTAL_NZ"},
     {30, "NCDHW"},

@@ -98,11 +98,13 @@ class Validator {
       if (!product || *product > kMaxElements) return std::nullopt;
       nonzero = *product;
     }
-    const std::size_t least_rank = t.format == ir::Format::ND ? 0 : t.format == ir::Format::NC1HWC0 ? 3 : 2;
+    const bool packed = t.format == ir::Format::FRACTAL_Z || t.format == ir::Format::FRACTAL_Z_C04;
+    const bool has_channels = ir::has_channel_blocks(t.format) || t.format == ir::Format::FRACTAL_Z_C04;
+    const std::size_t least_rank = t.format == ir::Format::ND ? 0 : has_channels ? 3 : 2;
     if (t.shape.size() < least_rank) return std::nullopt;
-    // Grouped weights are packed group by group, so FRACTAL_Z may take more than its shape tells.
-    const bool exact = t.format != ir::Format::FRACTAL_Z;
-    const std::int64_t count = element_count(exact ? ir::storage_dims(t.format, t.dtype, t.shape) : t.shape);
+    // Grouped weights are packed group by group, so they may take more than their shape tells.
+    const std::int64_t count =
+        element_count(!packed ? ir::storage_dims(t.format, t.dtype, t.shape) : t.shape);
     if (count < 0) return std::nullopt;
     return static_cast<std::int64_t>(byte_size(t.dtype, static_cast<std::size_t>(count)));
   }

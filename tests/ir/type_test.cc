@@ -14,7 +14,13 @@ TEST(Type, StorageDims) {
   EXPECT_EQ(storage_dims(Format::FRACTAL_NZ, DType::F16, {5, 33, 17}), (Dims{5, 2, 3, 16, 16}));
   EXPECT_EQ(storage_dims(Format::FRACTAL_NZ, DType::U8, {33, 33}), (Dims{2, 3, 16, 32}));
   EXPECT_EQ(storage_dims(Format::FRACTAL_Z, DType::F16, {64, 3, 7, 7}), (Dims{49, 4, 16, 16}));
+  EXPECT_EQ(storage_dims(Format::NC1HWC0_C04, DType::F16, {2, 3, 9, 8}), (Dims{2, 1, 9, 8, 4}));
+  EXPECT_EQ(storage_dims(Format::NC1HWC0_C04, DType::I8, {1, 4, 9}), (Dims{1, 1, 9, 4}));
+  EXPECT_EQ(storage_dims(Format::FRACTAL_Z_C04, DType::F16, {64, 3, 7, 7}), (Dims{13, 4, 16, 16}));
+  EXPECT_EQ(storage_dims(Format::FRACTAL_Z_C04, DType::I8, {20, 3, 2, 3, 3}), (Dims{4, 2, 16, 32}));
+  EXPECT_EQ(storage_dims(Format::FRACTAL_Z_C04, DType::F32, {5, 1, 9}), (Dims{3, 1, 16, 16}));
   EXPECT_THROW(storage_dims(Format::NC1HWC0, DType::F16, {1, 2}), InternalError);
+  EXPECT_THROW(storage_dims(Format::NC1HWC0_C04, DType::F16, {1, 2}), InternalError);
   EXPECT_THROW(storage_dims(Format::FRACTAL_NZ, DType::F16, {1}), InternalError);
 }
 
@@ -25,7 +31,8 @@ TEST(Type, C0) {
 }
 
 TEST(Type, FormatNames) {
-  for (Format f : {Format::ND, Format::NC1HWC0, Format::FRACTAL_Z, Format::FRACTAL_NZ})
+  for (Format f : {Format::ND, Format::NC1HWC0, Format::FRACTAL_Z, Format::FRACTAL_NZ, Format::NC1HWC0_C04,
+                   Format::FRACTAL_Z_C04})
     EXPECT_EQ(format_from_name(name(f)), f);
   EXPECT_EQ(format_from_name("NCHW4"), std::nullopt);
 }
