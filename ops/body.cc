@@ -109,7 +109,7 @@ std::optional<Dims> strides_in_space(const Dims& dims, ir::Format format, DType 
     return Dims(space_dims.size(), 0);
   if (format != space_format) return std::nullopt;
   if (format == ir::Format::ND) return kernels::broadcast_strides(dims, space_dims);
-  if (format != ir::Format::NC1HWC0) return std::nullopt;
+  if (!ir::has_channel_blocks(format)) return std::nullopt;
   const Dims storage = ir::storage_dims(format, dtype, dims);
   // One channel in sixteen lanes is no broadcast that strides could express.
   if (storage.size() != space_dims.size() || storage[1] != space_dims[1]) return std::nullopt;

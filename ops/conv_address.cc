@@ -1,6 +1,8 @@
 #include "ops/conv_address.h"
 
+#include "atc/base/check.h"
 #include "atc/base/math.h"
+#include "ops/channels_last.h"
 
 namespace atc::ops {
 
@@ -12,7 +14,7 @@ std::array<std::int64_t, 3> three(const Dims& d, std::int64_t fill) {
 
 kernels::ConvAddress conv_address(const ir::Value* value, const Dims& out_dims) {
   Dims dims = value->type.dims();
-  const bool in_blocks = value->type.format == ir::Format::NC1HWC0;
+  const bool in_blocks = ir::has_channel_blocks(value->type.format);
   if (!in_blocks && element_count(dims) == 1 && element_count(out_dims) != 1) return {};
   dims.insert(dims.begin(), out_dims.size() - dims.size(), 1);
   const auto out = three(Dims(out_dims.begin() + 2, out_dims.end()), 1);
@@ -30,14 +32,50 @@ kernels::ConvAddress conv_address(const ir::Value* value, const Dims& out_dims) 
     a.n = dims[0] == 1 ? 0 : plane * dims[1];
     return a;
   }
+  const std::int64_t c0 = ir::c0_of(value->type.format, value->type.dtype);
   a.lane = 1;
-  a.c0 = ir::c0_of(value->type.dtype);
-  a.w = stride(spatial[2], out[2], a.c0);
-  a.h = stride(spatial[1], out[1], spatial[2] * a.c0);
-  a.d = stride(spatial[0], out[0], spatial[1] * spatial[2] * a.c0);
-  a.c1 = spatial[0] * spatial[1] * spatial[2] * a.c0;
-  a.n = dims[0] == 1 ? 0 : a.c1 * ceil_div(dims[1], a.c0);
+  a.w = stride(spatial[2], out[2], c0);
+  a.h = stride(spatial[1], out[1], spatial[2] * c0);
+  a.d = stride(spatial[0], out[0], spatial[1] * spatial[2] * c0);
+  const std::int64_t block = spatial[0] * spatial[1] * spatial[2] * c0;
+  a.n = dims[0] == 1 ? 0 : block * ceil_div(dims[1], c0);
+  if (value->type.format == ir::Format::NC1HWC0_C04) {
+    // Its single block is the first lanes of a panel.
+    ATC_CHECK(dims[1] <= c0, "several blocks of four channels: " + ir::to_string(value->type));
+    a.c1 = 16;
+    a.channels = dims[1];
+    return a;
+  }
+  a.c0 = c0;
+  a.c1 = block;
   return a;
+}
+
+namespace {
+
+kernels::ConvAddress channels_last_address(const Dims& out) {
+  const auto spatial = three(Dims(out.begin() + 2, out.end()), 1);
+  kernels::ConvAddress a;
+  a.lane = 1;
+  a.c1 = 16;
+  a.channels = out[1];
+  a.w = out[1];
+  a.h = spatial[2] * a.w;
+  a.d = spatial[1] * a.h;
+  a.n = spatial[0] * a.d;
+  return a;
+}
+
+}  // namespace
+
+std::vector<kernels::ConvAddress> epilogue_addresses(const ir::Node& node,
+                                                     const std::vector<const ir::Value*>& values,
+                                                     const Dims& out) {
+  std::vector<kernels::ConvAddress> addresses;
+  for (const ir::Value* v : values)
+    addresses.push_back(v->producer() == &node && stores_channels_last(node) ? channels_last_address(out)
+                                                                             : conv_address(v, out));
+  return addresses;
 }
 
 }  // namespace atc::ops

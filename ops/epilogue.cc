@@ -1,5 +1,7 @@
 #include "ops/epilogue.h"
 
+#include "ops/channels_last.h"
+
 namespace atc::ops {
 
 StatusOr<Epilogue> make_epilogue(LowerContext& ctx, std::size_t first_extra) {
@@ -32,7 +34,9 @@ Status infer_epilogue(InferContext& ctx) {
     return ctx.error("has no epilogue of as many outputs");
   for (std::size_t i = 0; i < body->outputs().size(); ++i) {
     const ir::TensorType& t = body->outputs()[i]->type;
-    ctx.set_output(i, t.dtype, t.shape);
+    ctx.set_output(
+        i, t.dtype,
+        stores_channels_last(ctx.node()) ? ir::to_shape(channels_last_shape(ctx.node())) : *t.shape);
   }
   return {};
 }

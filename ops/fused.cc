@@ -1,19 +1,23 @@
 #include <map>
 
+#include "atc/base/check.h"
 #include "kernels/padded_vector.h"
 #include "ops/body.h"
+#include "ops/channels_last.h"
 #include "ops/families.h"
 #include "ops/fused_views.h"
 #include "ops/input_parts.h"
+#include "ops/reference_util.h"
 
 // atc::Fused: a body of elementwise operators, and reductions along one group of neighbouring axes, run as
 // one vector program. Inputs and outputs are those of the body; attribute `reduce_axes` names the group,
 // `label` what the program is known as. With views (fused_views.h) operands are walked by strides of their
-// own. Operands may be in ND beside others in NC1HWC0 where channels are whole blocks or one. An input may be
-// a part of its value (input_parts.h, made by view_fusion). Such nodes are in ND, reduce nothing and have no
-// views. Behind the body's inputs there may be indices (made by embedding_fusion): attribute `gathers` has
-// pairs of an input, a table [rows, elements] of which the body sees the rows that an index names, and that
-// index's input number.
+// own. Operands may be in ND beside others in NC1HWC0 where channels are whole blocks or one. Beside operands
+// in NC1HWC0_C04, of up to four channels, they may be in either. An input may be a part of its value
+// in ND (input_parts.h, made by view_fusion); such nodes reduce nothing and have no views. On blocks the
+// output may be stored channels last (channels_last.h). Behind the body's inputs there may be indices (made
+// by embedding_fusion): attribute `gathers` has pairs of an input, a table [rows, elements] of which the body
+// sees the rows that an index names, and that index's input number.
 namespace atc::ops {
 
 namespace {
@@ -37,13 +41,15 @@ Status infer_fused(InferContext& ctx) {
     return ctx.error("has no body of as many outputs");
   for (std::size_t i = 0; i < body->outputs().size(); ++i) {
     const ir::TensorType& t = body->outputs()[i]->type;
-    ctx.set_output(i, t.dtype, t.shape);
+    ctx.set_output(
+        i, t.dtype,
+        stores_channels_last(ctx.node()) ? ir::to_shape(channels_last_shape(ctx.node())) : *t.shape);
   }
   return {};
 }
 
 // The iteration space in logical dims: what all inputs and outputs broadcast to.
-Dims space_of(const ir::Node& node, const ir::Graph& body, const std::map<std::size_t, InputPart>& parts) {
+Dims space_of(const ir::Graph& body, const std::map<std::size_t, InputPart>& parts) {
   Dims space;
   auto widen = [&](const Dims& dims) {
     if (dims.size() > space.size()) space.insert(space.begin(), dims.size() - space.size(), 1);
@@ -54,24 +60,23 @@ Dims space_of(const ir::Node& node, const ir::Graph& body, const std::map<std::s
   };
   for (std::size_t i = 0; i < body.inputs().size(); ++i)
     widen(parts.contains(i) ? parts.at(i).dims : body.inputs()[i]->type.dims());
-  for (const ir::Value* v : node.outputs()) widen(v->type.dims());
+  for (const ir::Value* v : body.outputs()) widen(v->type.dims());
   return space;
 }
 
-// How a row-major operand lies in the blocked space of logical dims `space`: strides along N, C1, spatial
-// axes and the lanes of C0, of which the operand has `lanes` (0: all). nullopt when its channels are several
-// blocks that are not whole.
-std::optional<Dims> rows_in_blocks(Dims dims, const Dims& space, std::int64_t c0, std::int64_t* lanes) {
+// How an operand of `dims` in ND, walked by `by`, lies in the blocked space of logical dims `space`: strides
+// along N, C1, spatial axes and the lanes of C0, of which the operand has `lanes` (0: all). nullopt when its
+// channels are several blocks that are not whole.
+std::optional<Dims> rows_in_blocks(Dims dims, Dims by, const Dims& space, std::int64_t c0,
+                                   std::int64_t* lanes) {
+  by.insert(by.begin(), space.size() - dims.size(), 0);
   dims.insert(dims.begin(), space.size() - dims.size(), 1);
   const std::int64_t channels = dims[1];
   if (channels > c0 && channels % c0 != 0) return std::nullopt;
   const bool spread = channels == 1 && space[1] != 1;
   Dims strides(space.size() + 1, 0);
-  std::int64_t stride = 1;
-  for (std::size_t i = dims.size(); i-- > 0;) {
-    if (i == 1 ? !spread : dims[i] != 1) strides[i] = stride;
-    stride *= dims[i];
-  }
+  for (std::size_t i = 0; i < dims.size(); ++i)
+    if (i == 1 ? !spread : dims[i] != 1) strides[i] = by[i];
   strides.back() = strides[1];
   strides[1] *= c0;
   *lanes = !spread && channels < c0 ? channels : 0;
@@ -102,17 +107,19 @@ Status lower_fused(LowerContext& ctx) {
   const ir::Node& node = ctx.node();
   const auto body = node.attrs.get_graph("body");
   ir::Format format = ir::Format::ND;
-  for (const ir::Value* v : node.outputs())
-    if (v->type.format != ir::Format::ND) format = v->type.format;
-  for (const ir::Value* v : node.inputs())
-    if (v->type.format != ir::Format::ND) format = v->type.format;
+  auto join_format = [&](const ir::Value* v) {
+    if (v->type.format != ir::Format::ND && format != ir::Format::NC1HWC0_C04) format = v->type.format;
+  };
+  for (const ir::Value* v : node.outputs()) join_format(v);
+  for (const ir::Value* v : node.inputs()) join_format(v);
 
   const std::map<std::size_t, InputPart> parts = input_parts(node);
   // Blocks have the lanes of the tensors in them: one number for all (layout saw to it).
   const DType lanes_of = node.output(0)->type.dtype;
+  const std::int64_t c0 = ir::c0_of(format, lanes_of);
   VectorSpace space;
   const auto views = fused_views(node);
-  const Dims logical = space_of(node, *body, parts);
+  const Dims logical = space_of(*body, parts);
   space.dims = views ? views->space : ir::storage_dims(format, lanes_of, logical);
   std::vector<std::int64_t> present;  // by operand
   std::vector<Operand> operands;
@@ -126,10 +133,13 @@ Status lower_fused(LowerContext& ctx) {
       return {};
     }
     std::int64_t lanes = 0;
-    const bool beside_blocks = format == ir::Format::NC1HWC0 && v->type.format == ir::Format::ND;
-    auto strides = beside_blocks
-                       ? rows_in_blocks(v->type.dims(), logical, ir::c0_of(lanes_of), &lanes)
-                       : strides_in_space(v->type.dims(), v->type.format, v->type.dtype, space.dims, format);
+    const bool beside_blocks = ir::has_channel_blocks(format) && v->type.format == ir::Format::ND;
+    // Of one wide block the first lanes are read as a small one.
+    const bool beside_small = format == ir::Format::NC1HWC0_C04 && v->type.format == ir::Format::NC1HWC0;
+    auto strides =
+        beside_blocks ? rows_in_blocks(v->type.dims(), row_major_strides(v->type.dims()), logical, c0, &lanes)
+                      : strides_in_space(v->type.dims(), v->type.format, v->type.dtype, space.dims,
+                                         beside_small ? v->type.format : format);
     present.push_back(lanes);
     if (!strides)
       return cannot_lower(node,
@@ -155,13 +165,20 @@ Status lower_fused(LowerContext& ctx) {
       present.push_back(0);
     } else if (const auto part = parts.find(i); part != parts.end()) {
       Dims strides(space.dims.size(), 0);
-      for (std::size_t d = 0; d < part->second.dims.size(); ++d)
-        if (part->second.dims[d] != 1)
-          strides[space.dims.size() - part->second.dims.size() + d] = part->second.strides[d];
+      std::int64_t lanes = 0;
+      if (ir::has_channel_blocks(format)) {
+        auto in_blocks = rows_in_blocks(part->second.dims, part->second.strides, logical, c0, &lanes);
+        ATC_CHECK(in_blocks.has_value(), node.label() + " reads a part of blocks that are not whole");
+        strides = std::move(*in_blocks);
+      } else {
+        for (std::size_t d = 0; d < part->second.dims.size(); ++d)
+          if (part->second.dims[d] != 1)
+            strides[space.dims.size() - part->second.dims.size() + d] = part->second.strides[d];
+      }
       space.strides.push_back(std::move(strides));
       space.offsets.push_back(part->second.first);
       operands.push_back(ctx.read(v));
-      present.push_back(0);
+      present.push_back(lanes);
     } else {
       ATC_TRY(add(v, ctx.read(v)));
     }
@@ -181,7 +198,19 @@ Status lower_fused(LowerContext& ctx) {
   ATC_ASSIGN(const std::vector<int> results, emit_body(*body, program, regs));
   for (std::size_t i = 0; i < node.outputs().size(); ++i) {
     const ir::Value* v = node.output(i);
-    ATC_TRY(add(v, ctx.write(v)));
+    if (stores_channels_last(node)) {
+      const Dims dims = output_dims(*body, i);
+      std::int64_t lanes = 0;
+      auto strides = rows_in_blocks(dims, channels_last_strides(dims), logical, c0, &lanes);
+      ATC_CHECK(strides.has_value() && ir::has_channel_blocks(format),
+                node.label() + " stores channels last what is not in whole blocks");
+      space.strides.push_back(std::move(*strides));
+      space.offsets.push_back(0);
+      operands.push_back(ctx.write(v));
+      present.push_back(lanes);
+    } else {
+      ATC_TRY(add(v, ctx.write(v)));
+    }
     program.store(static_cast<int>(operands.size()) - 1, program.type_of(results[i]), results[i]);
   }
   ATC_TRY(join_axes(node, space, node.attrs.get_ints("reduce_axes")));
@@ -201,6 +230,7 @@ void register_fused(Registry& registry) {
                 .domain = "atc",
                 .since = 0,
                 .attrs = {{"body", AttrKind::Graph, true},
+                          {"channels_last", AttrKind::Ints},
                           {kGathers, AttrKind::Ints},
                           {"label", AttrKind::String},
                           {"parts", AttrKind::Ints},

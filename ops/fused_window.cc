@@ -1,5 +1,6 @@
 #include "atc/base/math.h"
 #include "kernels/window.h"
+#include "ops/channels_last.h"
 #include "ops/conv_address.h"
 #include "ops/epilogue.h"
 #include "ops/families.h"
@@ -16,7 +17,7 @@ using kernels::WindowSpec;
 Status lower_window(LowerContext& ctx) {
   const ir::Node& node = ctx.node();
   const ir::Value* x = node.input(0);
-  const Dims xd = x->type.dims(), yd = node.output(0)->type.dims();
+  const Dims xd = x->type.dims(), yd = output_dims(*node.attrs.get_graph("epilogue"), 0);
   const std::size_t rank = xd.size() - 2;
   const bool depthwise = node.op_type == "DepthwiseConv";
   const Dims ones(rank, 1), kernel = node.attrs.get_ints("kernel_shape", ones),
@@ -41,7 +42,7 @@ Status lower_window(LowerContext& ctx) {
     a.pad_end = pads[rank + i];
   }
   ATC_ASSIGN(Epilogue e, make_epilogue(ctx, depthwise ? 2 : 1));
-  for (const ir::Value* v : e.values) s.epilogue_operands.push_back(conv_address(v, yd));
+  s.epilogue_operands = epilogue_addresses(node, e.values, yd);
   s.epilogue = std::move(e.program);
   std::vector<kernels::Operand> operands = {ctx.read(x)};
   if (depthwise) operands.push_back(ctx.read(node.input(1)));
@@ -66,6 +67,7 @@ void register_fused_window(Registry& registry) {
                             {"dilations", AttrKind::Ints},
                             {"count_include_pad", AttrKind::Int},
                             {"group", AttrKind::Int},
+                            {"channels_last", AttrKind::Ints},
                             {"macs", AttrKind::Int}},
                   .inputs = {1, INT_MAX},
                   .outputs = {1, INT_MAX},

@@ -1,18 +1,19 @@
 #include "atc/base/check.h"
 #include "atc/base/math.h"
+#include "ops/channels_last.h"
 #include "ops/families.h"
 #include "ops/input_parts.h"
 #include "ops/move.h"
 #include "ops/op.h"
 #include "ops/reference_util.h"
 
-// atc::TransData: the same tensor in another storage format, ND <-> NC1HWC0. Ranks may differ by leading 1s.
-// To NC1HWC0 it may read a part of its input (input_parts.h), such as the transposition in front of it.
-// With `packing` it packs weights that are computed: ND -> FRACTAL_Z of logical dims `shape`, or the rows of
-// a depthwise window (ND). `packing` is {groups, out, in, taps, out_stride, in_stride, group_stride, lanes}:
-// the channels of one group and where they lie in the input, taps one behind the other; element (g, o, i, t)
-// goes to lane i % lanes, column o % 16 of a fractal [lanes][16] at [g][o / 16][i / lanes][t]. What no
-// element fills is zero.
+// atc::TransData: the same tensor in another storage format, ND <-> NC1HWC0 or NC1HWC0_C04, or from one of
+// these to the other where channels are one block. Ranks may differ by leading 1s. To blocks it may read a
+// part of its input (input_parts.h), such as the transposition in front of it. With `packing` it packs
+// weights that are computed: ND -> FRACTAL_Z of logical dims `shape`, or the rows of a depthwise window (ND).
+// `packing` is {groups, out, in, taps, out_stride, in_stride, group_stride, lanes}: the channels of one group
+// and where they lie in the input, taps one behind the other; element (g, o, i, t) goes to lane i % lanes,
+// column o % 16 of a fractal [lanes][16] at [g][o / 16][i / lanes][t]. What no element fills is zero.
 namespace atc::ops {
 
 namespace {
@@ -22,6 +23,10 @@ Status infer_trans_data(InferContext& ctx) {
     ir::Shape shape;
     for (const std::int64_t d : ctx.node().attrs.get_ints("shape")) shape.push_back(ir::Dim::of(d));
     ctx.set_output(0, ctx.dtype(0), std::move(shape));
+    return {};
+  }
+  if (stores_channels_last(ctx.node())) {
+    ctx.set_output(0, ctx.dtype(0), ir::to_shape(channels_last_shape(ctx.node())));
     return {};
   }
   const auto parts = input_parts(ctx.node());
@@ -94,11 +99,15 @@ Status lower_trans_data(LowerContext& ctx) {
   if (n.attrs.has("packing")) return lower_packing(ctx);
   const ir::Value* x = n.input(0);
   const ir::Value* y = n.output(0);
-  const bool to_blocked = y->type.format == ir::Format::NC1HWC0;
-  const Dims dims = (to_blocked ? y : x)->type.dims();
-  Blocks b{dims[0], dims[1], element_count(Dims(dims.begin() + 2, dims.end())), ir::c0_of(x->type.dtype)};
+  const bool to_blocked = ir::has_channel_blocks(y->type.format);
+  const ir::TensorType& blocked = (to_blocked ? y : x)->type;
+  const Dims dims = blocked.dims();
+  Blocks b{dims[0], dims[1], element_count(Dims(dims.begin() + 2, dims.end())),
+           ir::c0_of(blocked.format, blocked.dtype)};
   const auto parts = input_parts(n);
-  if (is_view(b) && parts.empty()) return lower_view(ctx);
+  const bool between_blocks = to_blocked && ir::has_channel_blocks(x->type.format);
+  const bool last = stores_channels_last(n);
+  if (is_view(b) && parts.empty() && !between_blocks && !last) return lower_view(ctx);
 
   // Element (n, c, s) of the rows is at (n * C + c) * S + s unless they are a part of the input, blocked at
   // ((n * C1 + c / C0) * S + s) * C0 + c % C0.
@@ -110,7 +119,13 @@ Status lower_trans_data(LowerContext& ctx) {
     rows = part->second.strides;
     rows.insert(rows.begin(), dims.size() - rows.size(), 0);
     first = part->second.first;
+  } else if (between_blocks) {
+    ATC_CHECK(b.channels <= b.c0, n.label() + " splits blocks of channels");
+    rows = row_major_strides(storage_dims_of(x));
+    rows[1] = rows.back();
+    rows.pop_back();
   }
+  if (last) rows = channels_last_strides(dims);
   const Dims blocks = row_major_strides(storage_dims_of(to_blocked ? y : x));
   std::vector<kernels::CopySegment> segments;
   auto add = [&](std::int64_t first_block, std::int64_t count, std::int64_t lanes) {
@@ -145,8 +160,8 @@ Status lower_trans_data(LowerContext& ctx) {
   spec.element_bytes = bit_width(x->type.dtype) / 8;
   spec.segments = std::move(segments);
   ATC_ASSIGN(kernels::Task task, kernels::make_strided_copy(spec, {ctx.read(x), ctx.write(y)}, ctx.chip()));
-  // With a part it stands for the model's own transposition (or slice), which gives blocks.
-  ctx.emit(std::move(task), parts.empty() ? "" : "StridedView");
+  // With a part, or channels last, it stands for the model's own transposition (or slice).
+  ctx.emit(std::move(task), parts.empty() && !last ? "" : "StridedView");
   return {};
 }
 
@@ -156,7 +171,10 @@ void register_trans_data(Registry& registry) {
   registry.add({.name = "TransData",
                 .domain = "atc",
                 .since = 0,
-                .attrs = {{"packing", AttrKind::Ints}, {"parts", AttrKind::Ints}, {"shape", AttrKind::Ints}},
+                .attrs = {{"channels_last", AttrKind::Ints},
+                          {"packing", AttrKind::Ints},
+                          {"parts", AttrKind::Ints},
+                          {"shape", AttrKind::Ints}},
                 .infer = infer_trans_data,
                 .lower = lower_trans_data});
 }

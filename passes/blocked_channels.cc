@@ -13,6 +13,18 @@ using ir::Value;
 
 bool is_blocked_rank(std::size_t rank) { return rank >= 3 && rank <= 5; }
 
+// All the program's tensors have blocks of as many channels: those of 8-bit types have 32, others 16.
+bool one_block_size(const Node& n) {
+  const std::int64_t c0 = ir::c0_of(n.output(0)->type.dtype);
+  auto other_blocks = [c0](const Value* v) {
+    return element_count(v->type.dims()) != 1 && ir::c0_of(v->type.dtype) != c0;
+  };
+  return std::none_of(n.inputs().begin(), n.inputs().end(), other_blocks) &&
+         std::all_of(n.outputs().begin(), n.outputs().end(),
+                     [c0](const Value* v) { return ir::c0_of(v->type.dtype) == c0; });
+}
+
+// All operands have the space's channels, and channels stay where they are.
 bool vector_program(const Node& n) {
   // The space: the widest operand.
   Dims space;
@@ -20,17 +32,7 @@ bool vector_program(const Node& n) {
     space = std::max(space, v->type.dims(), [](const Dims& a, const Dims& b) {
       return std::pair(a.size(), element_count(a)) < std::pair(b.size(), element_count(b));
     });
-  if (!is_blocked_rank(space.size())) return false;
-  // Blocks of 8-bit types have 32 lanes, others 16: all the program's tensors have the same.
-  if (n.outputs().empty()) return false;
-  const std::int64_t c0 = ir::c0_of(n.output(0)->type.dtype);
-  auto other_blocks = [c0](const Value* v) {
-    return element_count(v->type.dims()) != 1 && ir::c0_of(v->type.dtype) != c0;
-  };
-  if (std::any_of(n.inputs().begin(), n.inputs().end(), other_blocks) ||
-      std::any_of(n.outputs().begin(), n.outputs().end(),
-                  [c0](const Value* v) { return ir::c0_of(v->type.dtype) != c0; }))
-    return false;
+  if (!is_blocked_rank(space.size()) || n.outputs().empty()) return false;
   // Channels and batch are no axes to reduce over in blocks of lanes.
   for (std::int64_t a : n.attrs.get_ints("reduce_axes"))
     if (a < 2) return false;
@@ -83,7 +85,7 @@ bool is_parameter(const Node& n, std::size_t input) {
 }
 
 bool carries_blocked_channels(const Node& n) {
-  if (n.is_internal("Fused")) return !ops::has_fused_views(n) && vector_program(n);
+  if (n.is_internal("Fused")) return !ops::has_fused_views(n) && vector_program(n) && one_block_size(n);
   if (n.is("Concat")) return concat(n);
   if (n.is("Split")) return split(n);
   if (n.is("Resize") || n.is("Upsample")) {
@@ -91,6 +93,14 @@ bool carries_blocked_channels(const Node& n) {
     return spatial_only(n) && def != nullptr && def->lowers != nullptr && def->lowers(n);
   }
   return false;
+}
+
+bool stores_small_channels(const Node& n) {
+  if (!n.is_internal("Fused") || ops::has_fused_views(n) || n.attrs.has("parts") || n.outputs().size() != 1)
+    return false;
+  const Dims out = n.output(0)->type.dims();
+  return is_blocked_rank(out.size()) && out[1] <= ir::c0_of(ir::Format::NC1HWC0_C04, DType::F16) &&
+         vector_program(n);
 }
 
 }  // namespace atc::passes

@@ -9,6 +9,10 @@ namespace atc::passes {
 /// axes); Resize of spatial axes.
 bool carries_blocked_channels(const ir::Node& node);
 
+/// True when the vector program can store its output in NC1HWC0_C04 (at most four channels), whatever the
+/// formats and types of its operands.
+bool stores_small_channels(const ir::Node& node);
+
 /// Inputs that are parameters (axes, sizes, pads), not data in the node's format.
 bool is_parameter(const ir::Node& node, std::size_t input);
 

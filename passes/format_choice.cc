@@ -59,9 +59,32 @@ bool stores_rows(const Node& n) {
   return n.op_type != "ConvTranspose" || strides.empty() || strides.back() == 1;
 }
 
+// A convolution of one group whose weights can be packed for blocks of four channels.
+bool has_small_channels(const Node& n) {
+  const ir::TensorType& x = n.input(0)->type;
+  return n.is_internal("Conv") && n.attrs.get_int("group", 1) == 1 && n.input(1)->is_constant() &&
+         has_blocked_rank(*n.input(0)) && x.dims()[1] <= ir::c0_of(Format::NC1HWC0_C04, x.dtype);
+}
+
+// The convolutions that read NC1HWC0_C04: no other kind of window wants their input in NC1HWC0.
+std::set<const Node*> small_readers(const Graph& g) {
+  std::map<const Value*, bool> is_small;
+  for (const auto& n : g.nodes()) {
+    if (!works_on_blocks(*n)) continue;
+    const bool small = has_small_channels(*n);
+    const auto [it, is_new] = is_small.try_emplace(n->input(0), small);
+    it->second = it->second && small;
+  }
+  std::set<const Node*> out;
+  for (const auto& n : g.nodes())
+    if (works_on_blocks(*n) && is_small.at(n->input(0))) out.insert(n.get());
+  return out;
+}
+
 class Chooser {
  public:
-  explicit Chooser(const Graph& graph) : graph_(graph), source_(cut_.add_node()), sink_(cut_.add_node()) {}
+  Chooser(const Graph& graph, const std::set<const Node*>& small)
+      : graph_(graph), small_(small), source_(cut_.add_node()), sink_(cut_.add_node()) {}
 
   void build() {
     for (const Value* v : graph_.inputs()) vertex_[v] = sink_;
@@ -104,11 +127,11 @@ class Chooser {
       cut_.add_edge(source_, mine, must_block ? MinCut::kInfinite : turning_cost(*v));
       if (const std::int64_t padding = padding_cost(*v); padding > 0) cut_.add_edge(mine, sink_, padding);
     }
-    read(n.input(0), source_);
+    read(n.input(0), small_.contains(&n) ? sink_ : source_);
     for (std::size_t i = 1; i < n.inputs().size(); ++i) {
       const Value* v = n.input(i);
       if (v == nullptr || v->is_constant() || !is_operand(n, i)) continue;
-      if (v->type.shape->size() != rank_of(n)) {
+      if (v->type.shape->size() != rank_of(n) || (i == 1 && has_weight(n))) {
         read(v, sink_);
       } else if (const int p = vertex_of(v); p >= 0 && p != sink_) {
         cut_.add_edge(source_, p, turning_cost(*v));
@@ -142,6 +165,7 @@ class Chooser {
   }
 
   const Graph& graph_;
+  const std::set<const Node*>& small_;
   MinCut cut_;
   int source_, sink_;
   std::map<const Value*, int> vertex_;
@@ -154,6 +178,11 @@ class Chooser {
 
 bool works_on_blocks(const Node& n) {
   return n.domain == "atc" && n.attrs.has("epilogue") && n.op_type != "MatMul";
+}
+
+bool has_weight(const Node& n) {
+  return works_on_blocks(n) &&
+         (n.op_type == "Conv" || n.op_type == "ConvTranspose" || n.op_type == "DepthwiseConv");
 }
 
 std::size_t rank_of(const Node& n) {
@@ -177,8 +206,8 @@ bool mixes_formats(const Node& n) {
   return channels <= c0 || channels % c0 == 0;
 }
 
-FormatChoice::FormatChoice(const Graph& graph) {
-  Chooser chooser(graph);
+FormatChoice::FormatChoice(const Graph& graph) : small_(small_readers(graph)) {
+  Chooser chooser(graph, small_);
   chooser.build();
   const std::vector<bool> blocked = chooser.solve();
   const auto is_on = [&](int vertex) { return vertex >= 0 && blocked[static_cast<std::size_t>(vertex)]; };

@@ -23,6 +23,11 @@ namespace atc::passes {
 /// once the tensor's bytes, as it does where an epilogue stores or reads ND. A window that stores NC1HWC0
 /// writes the lanes that pad its channels too. With one position and whole blocks both formats are the same
 /// bytes, and constants are converted at compile time: nothing. Equal costs leave values in ND.
+///
+/// Convolutions of up to four channels read blocks of four (NC1HWC0_C04), a fourth of the bytes and of the
+/// cube's steps. In the cut they read ND: what stands in front of them stores C04 as well as it does ND
+/// (stores_small_channels, epilogues), and converting ND costs what converting to NC1HWC0 would. Where
+/// another kind of window reads the value too, it is in NC1HWC0 for all of them.
 class FormatChoice {
  public:
   explicit FormatChoice(const ir::Graph& graph);
@@ -30,14 +35,19 @@ class FormatChoice {
   /// NC1HWC0 for the outputs of a node, and for the operands of one that carries it.
   bool is_blocked(const ir::Value* value) const { return blocked_.contains(value); }
   bool carries_blocked(const ir::Node* node) const { return carriers_.contains(node); }
+  /// NC1HWC0_C04 for input 0 of the node.
+  bool reads_small_blocks(const ir::Node* node) const { return small_.contains(node); }
 
  private:
   std::set<const ir::Value*> blocked_;
   std::set<const ir::Node*> carriers_;
+  std::set<const ir::Node*> small_;
 };
 
 /// Convolutions, pools and depthwise windows in their fused form: their input 0 is in NC1HWC0.
 bool works_on_blocks(const ir::Node& node);
+/// Input 1 of the node is weights, which pack-weights packs from ND.
+bool has_weight(const ir::Node& node);
 /// Axes of the node's results; 0 when it has none.
 std::size_t rank_of(const ir::Node& node);
 /// A program that may have operands in both formats: its channels are whole blocks or one.

@@ -9,6 +9,7 @@
 #include "ops/body.h"
 #include "passes/blocked_channels.h"
 #include "passes/format_choice.h"
+#include "passes/rewrite.h"
 
 namespace atc::passes {
 namespace {
@@ -18,9 +19,9 @@ using ir::Graph;
 using ir::Node;
 using ir::Value;
 
-// ND -> NC1HWC0 at compile time; `dims` is the logical shape of rank >= 3. Unused lanes are zero.
-Tensor blocked(const Tensor& t, const Dims& dims) {
-  const Dims storage = ir::storage_dims(Format::NC1HWC0, t.dtype, dims);
+// ND -> blocks of channels at compile time; `dims` is the logical shape of rank >= 3. Unused lanes are zero.
+Tensor blocked(const Tensor& t, const Dims& dims, Format format) {
+  const Dims storage = ir::storage_dims(format, t.dtype, dims);
   MutableTensor out(t.dtype, storage);
   const std::size_t e = static_cast<std::size_t>(bit_width(t.dtype) / 8);
   const std::int64_t c0 = storage.back(), c1 = storage[1];
@@ -48,7 +49,7 @@ class FormatSetter {
     for (std::size_t i = 0; i < graph_.outputs().size(); ++i) restore_output(i);
     for (Node* n : graph_.node_list())
       if (n->is_internal("TransData") && !n->attrs.has("packing") &&
-          (stored_by_program(*n) || read_by_program(*n)))
+          (stored_by_producer(*n) || stored_by_program(*n) || read_by_program(*n)))
         graph_.erase(n);
     return changes_;
   }
@@ -60,8 +61,8 @@ class FormatSetter {
     if (n.is_internal("TransData") && !n.attrs.has("packing")) return;
     for (std::size_t i = 0; i < n.inputs().size(); ++i) {
       const Value* v = n.input(i);
-      if (v == nullptr || (window && i == 1 && has_weight(n))) continue;
-      if (!blocked) {
+      if (v == nullptr) continue;
+      if (!blocked || (i == 1 && has_weight(n))) {
         if (v->type.format == Format::NC1HWC0) require(n, i, Format::ND, 0);
         continue;
       }
@@ -74,12 +75,10 @@ class FormatSetter {
       const std::size_t rank = rank_of(n);
       if (v->type.dims().size() < rank) require(n, i, Format::ND, 0);
       // What an epilogue reads besides may be in either format.
-      if (!window || i == 0 || v->is_constant()) require(n, i, Format::NC1HWC0, rank);
+      const bool small = i == 0 && choice_.reads_small_blocks(&n);
+      if (!window || i == 0 || v->is_constant())
+        require(n, i, small ? Format::NC1HWC0_C04 : Format::NC1HWC0, rank);
     }
-  }
-
-  static bool has_weight(const Node& n) {
-    return n.op_type == "Conv" || n.op_type == "ConvTranspose" || n.op_type == "DepthwiseConv";
   }
 
   void require(Node& n, std::size_t i, Format format, std::size_t rank) {
@@ -94,8 +93,8 @@ class FormatSetter {
     Value*& out = converted_[{v, format, dims.size()}];
     if (out != nullptr) return out;
     ++changes_;
-    if (v->is_constant() && format == Format::NC1HWC0) {
-      out = graph_.add_constant(v->name(), blocked(v->constant(), dims), format);
+    if (v->is_constant() && ir::has_channel_blocks(format)) {
+      out = graph_.add_constant(v->name(), blocked(v->constant(), dims, format), format);
       out->type = ir::tensor_type(v->type.dtype, dims, format);
       return out;
     }
@@ -123,23 +122,37 @@ class FormatSetter {
     return v.uses().size() == 1 && v.uses().front().node == &reader && !graph_.is_output(&v);
   }
 
-  // x -> program -> v: ND -> TransData -> NC1HWC0: the program stores blocks.
-  bool stored_by_program(Node& conversion) {
+  // x -> window or program -> v: ND -> TransData -> NC1HWC0_C04: it stores small blocks.
+  bool stored_by_producer(Node& conversion) {
     Value* v = conversion.input(0);
     Value* to = conversion.output(0);
-    if (to->type.format != Format::NC1HWC0 || v->producer() == nullptr || !mixes_formats(*v->producer()) ||
-        !only_reader(*v, conversion) || v->type.dims() != to->type.dims())
+    if (to->type.format != Format::NC1HWC0_C04 || v->producer() == nullptr || !only_reader(*v, conversion) ||
+        v->type.dims() != to->type.dims())
       return false;
-    v->type.format = Format::NC1HWC0;
+    if (!works_on_blocks(*v->producer()) && !stores_small_channels(*v->producer())) return false;
+    v->type.format = Format::NC1HWC0_C04;
     graph_.replace_uses(to, v);
     return true;
   }
 
-  // v: NC1HWC0 -> TransData -> ND -> program: the program reads blocks.
+  // x -> program -> v -> TransData -> y in the other of ND and NC1HWC0: the program stores y.
+  bool stored_by_program(Node& conversion) {
+    Value* v = conversion.input(0);
+    Value* to = conversion.output(0);
+    if (to->type.format == Format::NC1HWC0_C04 || v->producer() == nullptr ||
+        !mixes_formats(*v->producer()) || !only_reader(*v, conversion) || v->type.dims() != to->type.dims() ||
+        !can_replace(to, v))
+      return false;
+    v->type.format = to->type.format;
+    replace_value(to, v);
+    return true;
+  }
+
+  // v -> TransData -> the other of ND and NC1HWC0 -> program: the program reads v.
   bool read_by_program(Node& conversion) {
     Value* v = conversion.input(0);
     Value* to = conversion.output(0);
-    if (to->type.format != Format::ND || to->uses().size() != 1 || graph_.is_output(to) ||
+    if (to->type.format == Format::NC1HWC0_C04 || to->uses().size() != 1 || graph_.is_output(to) ||
         v->type.dims() != to->type.dims())
       return false;
     const Node& reader = *to->uses().front().node;
@@ -158,7 +171,7 @@ class FormatSetter {
 
 bool has_formats(const Graph& graph) {
   return std::ranges::any_of(graph.values(),
-                             [](const Value* v) { return v->type.format == Format::NC1HWC0; });
+                             [](const Value* v) { return ir::has_channel_blocks(v->type.format); });
 }
 
 StatusOr<int> run(Graph& graph, PassContext&) {

@@ -17,6 +17,9 @@ namespace atc::passes {
 /// channels are whole blocks or a single one:
 ///
 ///     x: ND -> atc.Fused{Cast} -> TransData -> atc.Conv     =>     x -> atc.Fused{Cast}: NC1HWC0 -> atc.Conv
+///
+/// Convolutions of up to four channels read NC1HWC0_C04, which programs and epilogues in front of them store.
+/// Runs before pack-weights, which packs for the input's format.
 Pass layout_pass();  ///< "layout"; changes: TransData nodes and converted constants
 
 }  // namespace atc::passes

@@ -21,6 +21,9 @@ struct WeightView {
   std::int64_t out_stride = 0, in_stride = 0, tap_stride = 1, group_stride = 0;
 };
 
+// Channels of a pixel in NC1HWC0_C04, the input of weights in FRACTAL_Z_C04.
+constexpr std::int64_t kSmallLanes = 4;
+
 // Lanes of k in a fractal of the cube: the C0 of the data.
 std::int64_t lanes_of(DType dtype) { return ir::c0_of(dtype); }
 
@@ -68,6 +71,43 @@ void pack(const std::byte* src, const WeightView& v, std::int64_t join, std::spa
           }
 }
 
+// [n1][depth][fractal]: taps of one depth side by side, four lanes of k each. Of one group.
+template <class T>
+void pack_small(const std::byte* src, const WeightView& v, std::int64_t depths, std::span<std::byte> packed) {
+  const std::int64_t lanes = static_cast<std::int64_t>(512 / (16 * sizeof(T))) == 32 ? 32 : 16;
+  const std::int64_t per = lanes / kSmallLanes, plane = v.taps / depths, fractals = ceil_div(plane, per);
+  std::memset(packed.data(), 0, packed.size());
+  T* to = reinterpret_cast<T*>(packed.data());
+  for (std::int64_t o = 0; o < v.out; ++o)
+    for (std::int64_t i = 0; i < v.in; ++i)
+      for (std::int64_t t = 0; t < v.taps; ++t) {
+        const std::int64_t tap = t % plane, fractal = (o / 16 * depths + t / plane) * fractals + tap / per;
+        std::memcpy(to + fractal * lanes * 16 + place(tap % per * kSmallLanes + i, o % 16, lanes),
+                    src + (o * v.out_stride + i * v.in_stride + t * v.tap_stride) *
+                              static_cast<std::int64_t>(sizeof(T)),
+                    sizeof(T));
+      }
+}
+
+Tensor pack_small(const Tensor& src, const WeightView& v, std::int64_t depths) {
+  const std::int64_t lanes = lanes_of(src.dtype);
+  const std::int64_t fractals = depths * ceil_div(v.taps / depths, lanes / kSmallLanes);
+  Tensor packed{src.dtype, {ceil_div(v.out, std::int64_t{16}), fractals, 16, lanes}, {}, {}};
+  packed.data = Bytes::deferred(packed.byte_size(), [data = src.data, bits = bit_width(src.dtype), v,
+                                                     depths](std::span<std::byte> out) {
+    const Bytes at_hand = data.resolved();
+    switch (bits) {
+      case 8:
+        return pack_small<std::uint8_t>(at_hand.data(), v, depths, out);
+      case 16:
+        return pack_small<std::uint16_t>(at_hand.data(), v, depths, out);
+      default:
+        return pack_small<std::uint32_t>(at_hand.data(), v, depths, out);
+    }
+  });
+  return packed;
+}
+
 Tensor pack_any(const Tensor& src, const WeightView& v, std::int64_t join) {
   const std::int64_t lanes = lanes_of(src.dtype);
   Tensor packed{src.dtype,
@@ -105,7 +145,7 @@ class Packer {
   }
 
  private:
-  enum class Form { Conv, TransposedConv, MatMul, TransposedMatMul, Depthwise };
+  enum class Form { Conv, SmallConv, TransposedConv, MatMul, TransposedMatMul, Depthwise };
 
   // Equal weights in equal forms are stored once; a form differs with the number of groups.
   template <class F>
@@ -158,6 +198,13 @@ class Packer {
       v.out_stride = d[1] * v.taps;
       v.in_stride = v.taps;
       v.group_stride = v.out * v.out_stride;
+    }
+    if (n.input(0)->type.format == ir::Format::NC1HWC0_C04) {
+      ATC_CHECK(!transposed && v.groups == 1 && v.in <= kSmallLanes && w->is_constant(),
+                n.label() + " reads blocks of four channels");
+      const std::int64_t depths = d.size() == 5 ? d[2] : 1;
+      return replace(n, Form::SmallConv, v, lanes_of(w->type.dtype), d, ir::Format::FRACTAL_Z_C04,
+                     [&](const Tensor& t) { return pack_small(t, v, depths); });
     }
     const std::int64_t join = joined_groups(v, lanes_of(w->type.dtype));
     ATC_CHECK(w->is_constant() || join == 1, "computed weights of groups narrower than a block");

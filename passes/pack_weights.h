@@ -7,6 +7,7 @@ namespace atc::passes {
 /// Constant operands of the cube take their packed form, and weights of depthwise windows theirs:
 ///
 ///     atc.Conv weight f16[O, I/g, KH, KW] ND   ->  f16[O, I/g', KH, KW] FRACTAL_Z (src/om/FORMAT.md)
+///       (of an input in NC1HWC0_C04 FRACTAL_Z_C04)
 ///     atc.ConvTranspose weight [I, O/g, KH, KW]->  [O, I/g', KH, KW] FRACTAL_Z
 ///     atc.MatMul B [K, N]                      ->  [N, K] FRACTAL_Z
 ///     atc.DepthwiseConv weight [C, 1, KH, KW]  ->  ND [C1, KH*KW, 16]

@@ -6,6 +6,7 @@
 #include "passes/attention_orientation.h"
 #include "passes/cast_algebra.h"
 #include "passes/cast_fusion.h"
+#include "passes/channels_last.h"
 #include "passes/common_subexpression.h"
 #include "passes/constant_folding.h"
 #include "passes/conv_affine.h"
@@ -189,9 +190,10 @@ std::vector<Pass> pipeline() {
       // Storage: types, packed weights, formats.
       precision_pass(),
       optional(cast_fusion_pass(), FusionKind::Ub),
-      pack_weights_pass(),
       layout_pass(),
+      pack_weights_pass(),
       optional(copy_fusion_pass(), FusionKind::Ub),
+      optional(channels_last_pass(), FusionKind::Ub),
       optional(view_fusion_pass(), FusionKind::Ub),
       optional(embedding_fusion_pass(), FusionKind::Ub),
       dead_code_pass(),

@@ -7,6 +7,8 @@
 #include "ops/in_place.h"
 #include "ops/input_parts.h"
 #include "ops/move.h"
+#include "passes/blocked_channels.h"
+#include "passes/format_choice.h"
 #include "passes/rewrite.h"
 #include "passes/strided_view.h"
 
@@ -26,7 +28,7 @@ bool is_program(const Node& n) { return n.is_internal("Fused"); }
 // A conversion to blocks.
 bool is_conversion(const Node& n) {
   return n.is_internal("TransData") && !n.attrs.has("packing") &&
-         n.output(0)->type.format == ir::Format::NC1HWC0;
+         ir::has_channel_blocks(n.output(0)->type.format);
 }
 
 bool takes_views(const Node& n) {
@@ -36,7 +38,8 @@ bool takes_views(const Node& n) {
     return false;
   if (!has_static_shapes(n)) return false;
   const auto in_rows = [](const Value* v) { return v->type.format == ir::Format::ND; };
-  if (!std::ranges::all_of(n.inputs(), in_rows) || !std::ranges::all_of(n.outputs(), in_rows)) return false;
+  if (!std::ranges::all_of(n.inputs(), in_rows) || !std::ranges::all_of(n.outputs(), in_rows))
+    return mixes_formats(n) || stores_small_channels(n);
   return is_program(n) || ops::copies_input(n);
 }
 
@@ -104,6 +107,7 @@ bool is_worth_it(const Node& reader, const InputPart& p, DType dtype, std::int64
 }
 
 std::optional<Source> readable_part(const Graph& g, const Node& reader, Value* v, PassContext& context) {
+  if (v->type.format != ir::Format::ND) return std::nullopt;
   if (v->producer() == nullptr || v->producer()->graph() != &g || element_count(v->type.dims()) == 0)
     return std::nullopt;
   // What only shows another value costs nothing: the node behind it copies.

@@ -13,7 +13,7 @@ namespace atc::passes {
 ///
 /// Runs when types and formats are settled. Does not fire where another node reads the part too, or it is an
 /// output of the graph (the copy would stay); where the program reduces (its axes are walked as one); where
-/// an operand is in a blocked format; where several read a part whose rows are shorter than a burst pays
+/// it works on blocks that are not whole; where several read a part whose rows are shorter than a burst pays
 /// for; and where a program would read single elements that lie apart along both of its tiles' axes.
 Pass view_fusion_pass();  ///< "view-fusion"; changes: operands that are read in place
 
