@@ -66,6 +66,9 @@ StatusOr<Bytes> map_file(const std::filesystem::path& path) {
     return Status::error("E13003", "cannot read " + quoted(path) + ": " + reason(errno));
   if (S_ISDIR(info.st_mode))
     return Status::error("E13000", quoted(path) + " is a folder, a file is expected");
+  // Devices may have no end; pipes end with their writer.
+  if (S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode))
+    return Status::error("E13000", quoted(path) + " is a device, a file is expected");
   if (!S_ISREG(info.st_mode)) return read_stream(file.fd, path);
   if (info.st_size == 0) return Bytes();
   const auto size = static_cast<std::size_t>(info.st_size);

@@ -1,8 +1,14 @@
 #include "driver/omdiff.h"
 
 #include <CLI/CLI.hpp>
+#include <array>
+#include <bit>
+#include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
+#include <optional>
+#include <span>
 
 #include "atc/base/file.h"
 #include "driver/tool_command.h"
@@ -15,10 +21,29 @@ namespace {
 
 struct Options {
   std::string before, after, format = "text";
-  // Per cent; negative: no limit.
-  std::string max_latency, max_memory, max_weights, max_tasks, max_size;
+  // Percentages; absent: no limit. An empty one, of a variable that is not set, is no percentage.
+  std::optional<std::string> max_latency, max_memory, max_weights, max_tasks, max_size;
   std::vector<std::string> required;
 };
+
+/// Tells contents apart, as fast as memory is read; no safeguard against intent. (FNV-1a's constants, on
+/// words.)
+std::uint64_t digest(std::span<const std::byte> bytes) {
+  constexpr std::uint64_t kPrime = 0x100000001b3, kStart = 0xcbf29ce484222325;
+  std::array<std::uint64_t, 4> lanes = {kStart, kStart + 1, kStart + 2, kStart + 3};
+  std::size_t at = 0;
+  const auto mix = [](std::uint64_t h, std::uint64_t word) { return std::rotl((h ^ word) * kPrime, 23); };
+  for (; at + 32 <= bytes.size(); at += 32)
+    for (std::size_t lane = 0; lane < 4; ++lane) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, bytes.data() + at + 8 * lane, 8);
+      lanes[lane] = mix(lanes[lane], word);
+    }
+  for (; at < bytes.size(); ++at) lanes[0] = mix(lanes[0], static_cast<std::uint64_t>(bytes[at]));
+  std::uint64_t h = bytes.size();
+  for (const std::uint64_t lane : lanes) h = mix(h, lane);
+  return h;
+}
 
 /// The folder of a profile, an .om by its first bytes, else a report.
 StatusOr<report::Snapshot> load(const std::filesystem::path& path) {
@@ -31,6 +56,7 @@ StatusOr<report::Snapshot> load(const std::filesystem::path& path) {
   ATC_ASSIGN(om::LoadedOm loaded, om::load_om(std::move(file)));
   report::Snapshot snapshot = report::snapshot_of(loaded.plan);
   snapshot.file_bytes = file_bytes;
+  snapshot.weight_contents = digest(loaded.weights.span());
   ATC_ASSIGN(const auto prepared, runtime::prepare(std::move(loaded.plan)));
   ATC_ASSIGN(const runtime::Simulation simulation, runtime::simulate(*prepared, {.load_libraries = false}));
   snapshot.us = simulation.us;
@@ -44,7 +70,7 @@ StatusOr<double> percent(const std::string& option, const std::string& text) {
   if (number.ends_with('%')) number.pop_back();
   char* end = nullptr;
   const double value = std::strtod(number.c_str(), &end);
-  if (number.empty() || *end != '\0' || !(value >= 0))
+  if (number.empty() || *end != '\0' || !(value >= 0) || !std::isfinite(value))
     return Status::error("E10001", "Value " + text + " for parameter " + option +
                                        " is invalid. Reason: it is not a percentage such as 5%");
   return value;
@@ -55,7 +81,7 @@ StatusOr<std::vector<std::string>> violations(const Options& o, const report::Sn
                                               const report::Diff& d) {
   struct Limit {
     const char* option;
-    const std::string& text;
+    const std::optional<std::string>& text;
     const report::Figure& figure;
     const char* what;
   };
@@ -65,8 +91,8 @@ StatusOr<std::vector<std::string>> violations(const Options& o, const report::Sn
                              Limit{"--max-weight-increase", o.max_weights, d.weight_bytes, "the weights"},
                              Limit{"--max-task-increase", o.max_tasks, d.tasks, "the number of tasks"},
                              Limit{"--max-size-increase", o.max_size, d.file_bytes, "the .om"}}) {
-    if (limit.text.empty()) continue;
-    ATC_ASSIGN(const double most, percent(limit.option, limit.text));
+    if (!limit.text) continue;
+    ATC_ASSIGN(const double most, percent(limit.option, *limit.text));
     if (!limit.figure.both())
       return Status::error("E10001", std::string(limit.option) + " cannot be checked: a file does not tell " +
                                          limit.what)

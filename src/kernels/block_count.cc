@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "aicore/core.h"
-#include "atc/base/check.h"
 #include "atc/base/math.h"
 #include "soc/chip.h"
 
@@ -16,11 +15,9 @@ constexpr std::int64_t kProbe = 8;
 
 class Measure {
  public:
-  Measure(const Task& task, const KernelDef& def, const soc::Chip& chip)
-      : core_(chip, aicore::Values::None, true), tiles_(task.block_tiles.back()) {
-    auto prepared = def.prepare(task, chip);
-    ATC_CHECK(prepared.ok(), "a task that was just made: " + prepared.status().to_string());
-    kernel_ = std::move(prepared).value();
+  Measure(const Task& task, const KernelDef& def, std::unique_ptr<PreparedKernel> kernel,
+          const soc::Chip& chip)
+      : core_(chip, aicore::Values::None, true), tiles_(task.block_tiles.back()), kernel_(std::move(kernel)) {
     for (const Operand& o : task.operands)
       operands_.push_back({nullptr, o.bytes, false, o.bytes <= chip.l2 / 2 ? 0 : 1000});
     const double mhz = def.cube ? chip.cube_mhz : chip.vector_mhz;
@@ -100,7 +97,10 @@ void BlockCount::choose(Task& task) {
   if (def == nullptr || task.blocks() < 2 || chip_.launch_block_us <= 0) return;
   const auto [known, fresh] = known_.try_emplace(key_of(task, *def), task.blocks());
   if (fresh) {
-    Measure measure(task, *def, chip_);
+    // What the loader will refuse (extents beyond any device) is told there.
+    auto kernel = def->prepare(task, chip_);
+    if (!kernel.ok()) return;
+    Measure measure(task, *def, std::move(kernel).value(), chip_);
     known->second = static_cast<int>(best_count(measure, tiles, task.blocks()));
   }
   if (known->second < task.blocks()) task.block_tiles = split_tiles(tiles, known->second);

@@ -54,11 +54,12 @@ class Judge {
 
   Verdict run() {
     find_bound();
-    if (out_.bound == Bound::Launch)
-      advise(
-          text("%.1f of %.1f us pass before the cores work: fuse the operator with a neighbour, or launch "
-               "fewer blocks.",
-               launch_.launch_us, launch_.us));
+    if (out_.bound == Bound::Launch) {
+      advise(text("%.1f of %.1f us pass before the cores work: fuse the operator with a neighbour",
+                  launch_.launch_us, launch_.us) +
+             (launch_.blocks > 1 ? ", or launch fewer blocks." : "."));
+      return out_;
+    }
     advise_on_overlap();
     advise_on_copies(Pipe::MTE2, "in");
     advise_on_copies(Pipe::MTE3, "out");
@@ -118,9 +119,9 @@ class Judge {
     for (const CoreUse& c : launch_.cores) sum += static_cast<double>(c.cycles);
     const double mean = sum / static_cast<double>(launch_.cores.size());
     const auto worked = static_cast<int>(launch_.cores.size());
-    if (out_.bound != Bound::Launch && worked * 2 <= launch_.chip_cores)
+    if (worked * 2 <= launch_.chip_cores)
       advise(text("%.0f of %.0f cores work: cut the work into more blocks.", worked, launch_.chip_cores));
-    else if (out_.bound != Bound::Launch && static_cast<double>(longest_.cycles) > kUneven * mean)
+    else if (static_cast<double>(longest_.cycles) > kUneven * mean)
       advise(
           text("the longest core works %.2f times as long as the mean of them: share the work more evenly.",
                static_cast<double>(longest_.cycles) / mean));

@@ -52,7 +52,11 @@ std::vector<Retimed> retime(const std::vector<Task>& before, const std::vector<T
     if (found == left.end() || found->second.empty()) continue;
     const Task& was = *found->second.back();
     found->second.pop_back();
-    if (was.us && t.us && (was.us != t.us || was.bound_by != t.bound_by)) out.push_back({was, t});
+    if (!was.us || !t.us) continue;
+    // Files tell times in decimals; an .om tells no limits.
+    const bool same_time = std::abs(*was.us - *t.us) <= 1e-9 * std::abs(*was.us);
+    const bool same_limit = was.bound_by == t.bound_by || was.bound_by.empty() || t.bound_by.empty();
+    if (!same_time || !same_limit) out.push_back({was, t});
   }
   const auto change = [](const Retimed& r) { return std::abs(*r.after.us - *r.before.us); };
   std::stable_sort(out.begin(), out.end(),
@@ -124,9 +128,9 @@ double Figure::increase_percent() const {
 }
 
 bool Diff::empty() const {
-  return !tasks.changed() && !us.changed() && !arena_bytes.changed() && !weight_bytes.changed() &&
-         !file_bytes.changed() && !saved_bytes.changed() && fusions.empty() && regrouped.empty() &&
-         near_misses.empty() && precision.empty() && retimed.empty();
+  return !weights_differ && !tasks.changed() && !us.changed() && !arena_bytes.changed() &&
+         !weight_bytes.changed() && !file_bytes.changed() && !saved_bytes.changed() && fusions.empty() &&
+         regrouped.empty() && near_misses.empty() && precision.empty() && retimed.empty();
 }
 
 Diff compare(const Snapshot& before, const Snapshot& after) {
@@ -137,6 +141,8 @@ Diff compare(const Snapshot& before, const Snapshot& after) {
   d.weight_bytes = {number(before.weight_bytes), number(after.weight_bytes)};
   d.file_bytes = {number(before.file_bytes), number(after.file_bytes)};
   d.saved_bytes = {number(before.saved_bytes), number(after.saved_bytes)};
+  d.weights_differ = before.weight_contents && after.weight_contents && !d.weight_bytes.changed() &&
+                     before.weight_contents != after.weight_contents;
   d.near_misses = changes(before.near_misses, after.near_misses);
   d.precision = changes(before.precision, after.precision);
   if (before.fusions && after.fusions) {

@@ -32,6 +32,7 @@ struct Retimed {
 /// What changed from one version of a compiled model to the next.
 struct Diff {
   Figure tasks, us, arena_bytes, weight_bytes, file_bytes, saved_bytes;
+  bool weights_differ = false;            ///< in contents, of as many bytes
   std::map<std::string, Figure> fusions;  ///< those whose count differs
   std::vector<Regrouped> regrouped;       ///< in the order of the tasks after
   std::vector<Retimed> retimed;           ///< the largest change of time first

@@ -135,6 +135,7 @@ std::string to_text(const Diff& d) {
     out.erase(out.find_last_not_of(' ') + 1);
     out += "\n";
   }
+  if (d.weights_differ) out += "weights: contents differ\n";
   for (const auto& [name, f] : d.fusions)
     out += "fusion " + printable(name) + ": " + text_of(f.before) + " -> " + text_of(f.after) + "\n";
   for (const Regrouped& r : d.regrouped)
@@ -169,6 +170,7 @@ std::string to_markdown(const Diff& d) {
     if (row.figure->before || row.figure->after)
       out += "| " + std::string(row.label) + " | " + text_of(row.figure->before) + " | " +
              text_of(row.figure->after) + " | " + change_of(*row.figure) + " |\n";
+  if (d.weights_differ) out += "| weights (contents) | | | differ |\n";
   for (const auto& [name, f] : d.fusions)
     out += "| fusion `" + printable(name) + "` | " + text_of(f.before) + " | " + text_of(f.after) + " | |\n";
   if (!d.regrouped.empty()) out += "\n| tasks before | tasks after |\n| --- | --- |\n";
@@ -199,6 +201,7 @@ std::string to_json(const Diff& d) {
                     {"us", figure_json(d.us)},
                     {"arena_bytes", figure_json(d.arena_bytes)},
                     {"weight_bytes", figure_json(d.weight_bytes)},
+                    {"weights_differ", d.weights_differ},
                     {"file_bytes", figure_json(d.file_bytes)},
                     {"saved_bytes", figure_json(d.saved_bytes)},
                     {"near_misses", remarks_json(d.near_misses)},

@@ -33,6 +33,7 @@ struct Snapshot {
   std::string model, soc_version;
   std::optional<std::vector<Task>> tasks;
   std::optional<std::int64_t> arena_bytes, weight_bytes;
+  std::optional<std::uint64_t> weight_contents;                    ///< a digest; of an .om only
   std::optional<std::int64_t> file_bytes;                          ///< of the .om
   std::optional<std::int64_t> saved_bytes;                         ///< that fusion keeps out of Global Memory
   std::optional<double> us;                                        ///< modelled time of a run

@@ -99,6 +99,7 @@ TEST_F(FileTest, FullDeviceIsReportedAndDevicesAreNotReplaced) {
   EXPECT_EQ(write_file("/dev/full", "x").diagnostic().code, "E13004");
   EXPECT_TRUE(fs::is_character_file("/dev/full"));
   EXPECT_TRUE(write_file("/dev/null", "x").ok());
+  EXPECT_EQ(map_file("/dev/zero").status().diagnostic().code, "E13000") << "it has no end";
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
 }
 

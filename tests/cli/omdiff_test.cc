@@ -29,6 +29,11 @@ TEST(OmDiff, TellsWhatChangedAndHoldsThresholds) {
   EXPECT_NE(grown.out.find("weights (bytes)"), std::string::npos) << grown.out;
   EXPECT_NE(grown.out.find("the weights grew by"), std::string::npos) << grown.out;
   EXPECT_EQ(diff("b.om a.om --max-weight-increase 50%").code, 0);
+  // One weight: the last bytes of the file.
+  std::string om = slurp(s / "a.om");
+  om[om.size() - 100] = static_cast<char>(om[om.size() - 100] + 1);
+  std::ofstream(s / "w.om", std::ios::binary) << om;
+  EXPECT_EQ(diff("a.om w.om").out, "weights: contents differ\n");
   // Reports instead of models, and one of each.
   EXPECT_EQ(diff("a.json b.json --max-weight-increase 50%").code, 1);
   EXPECT_EQ(diff("a.om b.json").code, 0);
@@ -40,9 +45,11 @@ TEST(OmDiff, TellsWhatChangedAndHoldsThresholds) {
 TEST(OmDiff, ErrorsAreTwo) {
   Scratch s;
   compile(s, "a", "fp16");
-  for (const char* arguments : {"", "a.om", "a.om none.om", "a.om /dev/null", "a.om a.om --format xml",
-                                "a.om a.om --max-task-increase five", "a.om a.om --max-task-increase -1%",
-                                "fusion_result.json fusion_result.json --max-latency-increase 5%", "a.om a.om --require-fusion X"}) {
+  for (const char* arguments :
+       {"", "a.om", "a.om none.om", "a.om /dev/null", "a.om a.om --format xml",
+        "a.om a.om --max-task-increase five", "a.om a.om --max-latency-increase ''",
+        "a.om a.om --max-latency-increase inf", "/dev/zero a.om", "a.om a.om --max-task-increase -1%",
+        "fusion_result.json fusion_result.json --max-latency-increase 5%", "a.om a.om --require-fusion X"}) {
     const Outcome o = run(program("omdiff") + " " + arguments, s.path());
     EXPECT_EQ(o.code, 2) << arguments << "\n" << o.out;
     EXPECT_NE(o.out.find("omdiff: error: "), std::string::npos) << arguments << "\n" << o.out;

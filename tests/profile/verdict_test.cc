@@ -76,6 +76,11 @@ TEST(Verdict, ALaunchOfLittleWork) {
   EXPECT_EQ(v.bound, Bound::Launch);
   EXPECT_DOUBLE_EQ(v.share, 0.625);
   EXPECT_THAT(v.advice, Contains(HasSubstr("5.0 of 8.0 us")));
+  EXPECT_THAT(v.advice, Contains(HasSubstr("launch fewer blocks")));
+  small.blocks = 1;
+  small.cores.resize(1);
+  EXPECT_THAT(judge(small).advice, Each(Not(HasSubstr("blocks")))) << "there are no fewer than one";
+  EXPECT_EQ(judge(small).advice.size(), 1U) << "what the cores do is of no account";
   EXPECT_EQ(judge({5, 5, 1, 8, {}}).bound, Bound::Launch) << "no core worked";
 }
 

@@ -116,6 +116,23 @@ TEST(Diff, TimesOfTasksThatBothSidesHave) {
   EXPECT_THAT(to_markdown(d), HasSubstr("| Conv_task | 10 us (cube) | 10 us (waiting) |\n"));
   EXPECT_THAT(to_json(d), HasSubstr("\"retimed\": [\n    {\n      \"bound_by\""));
   EXPECT_TRUE(compare(before, before).empty());
+  // An .om tells no limits, and a file rounds.
+  Snapshot om = snapshot({timed("Conv", "a", 10, ""), timed("Conv", "b", 5.0000000000001, "")}, 64);
+  EXPECT_TRUE(compare(om, snapshot({timed("Conv", "a", 10, "cube"), timed("Conv", "b", 5, "cube")}, 64))
+                  .retimed.empty());
+}
+
+TEST(Diff, WeightsOfOtherContents) {
+  Snapshot a = snapshot({}, 64), b = a;
+  a.weight_bytes = b.weight_bytes = 8;
+  a.weight_contents = 1;
+  EXPECT_TRUE(compare(a, b).empty()) << "one side does not tell";
+  b.weight_contents = 1;
+  EXPECT_TRUE(compare(a, b).empty());
+  b.weight_contents = 2;
+  EXPECT_EQ(to_text(compare(a, b)), "weights: contents differ\n");
+  EXPECT_THAT(to_markdown(compare(a, b)), HasSubstr("| weights (contents) | | | differ |"));
+  EXPECT_THAT(to_json(compare(a, b)), HasSubstr("\"weights_differ\": true"));
 }
 
 TEST(Diff, FiguresOfTheNewerReport) {
