@@ -51,10 +51,12 @@ class CustomLlama : public ::testing::TestWithParam<const char*> {
   }
   std::string shapes() const {
     if (std::string(GetParam()) != "llama_decode_dyn") return {};
+    onnx::ModelProto model;
+    EXPECT_TRUE(model.ParseFromString(slurp(folder_ / "model.onnx")));
     std::string out;
     for (int i = 0; fs::exists(data("input", i)); ++i) {
       const onnx::TensorProto t = read(data("input", i));
-      out += (i == 0 ? "" : ";") + t.name() + ":";
+      out += (i == 0 ? "" : ";") + model.graph().input(i).name() + ":";
       for (int d = 0; d < t.dims_size(); ++d) out += (d == 0 ? "" : ",") + std::to_string(t.dims(d));
     }
     return " --input_shape='" + out + "'";

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "harness.h"
@@ -370,6 +371,106 @@ TEST(VectorUnit, SpecialValuesFollowIeee) {
       const bool same = std::isnan(want) ? std::isnan(got[i]) : got[i] == want;
       EXPECT_TRUE(same) << aicore::name(row.op) << "(" << x[i] << ") is " << got[i] << ", not " << want;
     }
+  }
+}
+
+// Rows of a table, named by indices from either end and out of range, plus a bias; long rows go through UB in
+// chunks.
+TEST(VectorKernel, GathersRows) {
+  std::mt19937 rng(9);
+  for (const DType index : {DType::I32, DType::I64})
+    for (const DType dtype : {DType::F32, DType::F16})
+      for (const std::int64_t width : {48, 70000}) {
+        const std::int64_t rows = width > 1000 ? 3 : 37, table_rows = 11;
+        Case c;
+        c.space.dims = {rows, width};
+        c.space.reduce_axis = 1;
+        const Tensor table = random_tensor(dtype, {table_rows, width}, rng),
+                     bias = random_tensor(DType::F32, {width}, rng);
+        std::vector<std::int64_t> ids;
+        for (std::int64_t r = 0; r < rows; ++r)
+          ids.push_back(r == 2 ? 99 : r * 5 % (2 * table_rows) - table_rows);
+        const int it = c.input(table, {0, 1}), ib = c.input(bias, {0, 1});
+        const int ii = c.input(from_int64s(index, {rows}, ids), {1, 0});
+        const int out = c.output(DType::F32, static_cast<std::size_t>(rows * width), {width, 1});
+        VectorProgram& p = c.program;
+        const int x = p.emit(VecOp::Add, RegType::F32, p.load(it, RegType::F32), p.load(ib, RegType::F32));
+        p.store(out, RegType::F32,
+                p.emit(VecOp::Sub, RegType::F32, x, p.emit(VecOp::ReduceMax, RegType::F32, x)));
+        const std::vector<GatheredOperand> gathered = {{0, 2, table_rows, width}};
+        const auto task = make_padded_vector_task(p, c.space, {0, 0, 0, 0}, c.operands, chip(), gathered);
+        ASSERT_TRUE(task.ok()) << task.status().to_string();
+        EXPECT_EQ(ii, 2);
+        EXPECT_EQ(check_modes(prepare_vector_program, *task, chip(), c.memory), "");
+        const auto t = to_doubles(table), b = to_doubles(bias);
+        const auto got = floats(c.memory, out, DType::F32);
+        for (std::int64_t r = 0; r < rows; ++r) {
+          const std::int64_t id = ids[static_cast<std::size_t>(r)];
+          std::vector<double> row;
+          for (std::int64_t k = 0; k < width; ++k)
+            row.push_back(b[static_cast<std::size_t>(k)] +
+                          (id >= table_rows
+                               ? 0
+                               : t[static_cast<std::size_t>((id < 0 ? id + table_rows : id) * width + k)]));
+          const double most = *std::max_element(row.begin(), row.end());
+          for (std::int64_t k = 0; k < width; ++k)
+            ASSERT_NEAR(got[static_cast<std::size_t>(r * width + k)], row[static_cast<std::size_t>(k)] - most,
+                        1e-5)
+                << r << "," << k;
+        }
+      }
+}
+
+TEST(VectorKernel, RefusesRowsThatAreNoTables) {
+  const auto refused = [](DType index, std::int64_t table_rows, const Dims& index_strides) {
+    std::mt19937 rng(4);
+    Case c;
+    c.space.dims = {5, 48};
+    c.input(random_tensor(DType::F32, {7, 48}, rng), {0, 1});
+    c.input(index == DType::F32 ? random_tensor(index, {10}, rng) : from_int64s(index, {10}, Dims(10, 1)),
+            index_strides);
+    const int out = c.output(DType::F32, 5 * 48, {48, 1});
+    c.program.store(out, RegType::F32,
+                    c.program.emit(VecOp::Relu, RegType::F32, c.program.load(0, RegType::F32)));
+    const std::vector<GatheredOperand> gathered = {{0, 1, table_rows, 48}};
+    return !make_padded_vector_task(c.program, c.space, {0, 0, 0}, c.operands, chip(), gathered).ok();
+  };
+  EXPECT_FALSE(refused(DType::I64, 7, {1, 0}));
+  EXPECT_TRUE(refused(DType::F32, 7, {1, 0}));
+  EXPECT_TRUE(refused(DType::I64, 8, {1, 0})) << "the table has 7 rows";
+  EXPECT_TRUE(refused(DType::I64, 7, {2, 0})) << "the indices are no neighbours";
+}
+
+// What goes along one axis only is stored by the first of the tiles that have it.
+TEST(VectorKernel, TilesShareWhatTheyStore) {
+  std::mt19937 rng(5);
+  Case c;
+  const std::int64_t rows = 300, cols = 4000;
+  c.space.dims = {rows, cols};
+  c.space.reduce_axis = 0;
+  const Tensor x = random_tensor(DType::F32, {rows, cols}, rng), w = random_tensor(DType::F32, {rows}, rng);
+  c.input(x, {cols, 1});
+  c.input(w, {1, 0});
+  const int sum = c.output(DType::F32, static_cast<std::size_t>(cols), {0, 1});
+  const int shares = c.output(DType::F32, static_cast<std::size_t>(rows), {1, 0});
+  VectorProgram& p = c.program;
+  const int share = p.load(1, RegType::F32);
+  const int weight = p.emit(VecOp::Div, RegType::F32, share, p.emit(VecOp::ReduceMax, RegType::F32, share));
+  const int product = p.emit(VecOp::Mul, RegType::F32, p.load(0, RegType::F32), weight);
+  p.store(sum, RegType::F32, p.emit(VecOp::ReduceSum, RegType::F32, product));
+  p.store(shares, RegType::F32, weight);
+  const Task task = c.task(chip());
+  EXPECT_EQ(check_modes(prepare_vector_program, task, chip(), c.memory), "");
+  const auto xs = to_doubles(x), ws = to_doubles(w);
+  const double most = *std::max_element(ws.begin(), ws.end());
+  const auto got = floats(c.memory, shares, DType::F32), sums = floats(c.memory, sum, DType::F32);
+  for (std::int64_t r = 0; r < rows; ++r)
+    ASSERT_NEAR(got[static_cast<std::size_t>(r)], ws[static_cast<std::size_t>(r)] / most, 1e-5) << r;
+  for (std::int64_t k = 0; k < cols; k += 97) {
+    double want = 0;
+    for (std::int64_t r = 0; r < rows; ++r)
+      want += xs[static_cast<std::size_t>(r * cols + k)] * ws[static_cast<std::size_t>(r)] / most;
+    ASSERT_NEAR(sums[static_cast<std::size_t>(k)], want, 1e-3 * (1 + std::abs(want))) << k;
   }
 }
 
