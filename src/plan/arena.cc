@@ -4,6 +4,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "atc/base/strings.h"
 #include "plan/memory.h"
 #include "plan/order_search.h"
 #include "plan/order_state.h"
@@ -101,7 +102,8 @@ class ArenaPlanner {
 
   bool is_called(const PlanTask& task, const std::string& name) const {
     const auto type = options_.types.find(task.name);
-    return task.name == name || task.op_type == name ||
+    const std::vector<std::string> joined = split(task.op_type, '+');  // "Add+Softmax" does both
+    return task.name == name || std::find(joined.begin(), joined.end(), name) != joined.end() ||
            (type != options_.types.end() && type->second == name) ||
            std::find(task.sources.begin(), task.sources.end(), name) != task.sources.end();
   }
