@@ -99,6 +99,38 @@ TEST(BlockGroup, FlagsAreCounted) {
   EXPECT_LT(group.end_of(2), 3100);  // waits for nobody
 }
 
+// Conditions are looked at between the rounds, when nobody runs.
+TEST(BlockGroup, WaitsUntilACondition) {
+  ThreadPool pool(2);
+  BlockGroup group(chip(), Values::Literal, true);
+  std::vector<Cycle> done(3, -1), seen(3, -1);
+  const auto chain = [&](int first) {
+    return group.try_run(
+        3, pool,
+        [&](Core&, int block) {
+          const auto of = static_cast<std::size_t>(block);
+          // Each after the one before; the first at once, or never.
+          if (block > 0 || first != 0)
+            seen[of] = group.wait_until(
+                block,
+                [&, block]() -> std::optional<Cycle> {
+                  if (block == 0 || done[static_cast<std::size_t>(block - 1)] < 0) return std::nullopt;
+                  return done[static_cast<std::size_t>(block - 1)];
+                },
+                "block " + std::to_string(block - 1));
+          done[of] = 1000 * (block + 1);
+        },
+        {}, 3);
+  };
+  EXPECT_EQ(chain(0), std::nullopt);
+  EXPECT_EQ(seen, (std::vector<Cycle>{-1, 1100, 2100}));
+  done.assign(3, -1);
+  const auto deadlock = chain(1);
+  ASSERT_TRUE(deadlock);
+  EXPECT_THAT(*deadlock, HasSubstr("3 of 3 blocks wait"));
+  EXPECT_THAT(*deadlock, HasSubstr("block 2 waits for block 1"));
+}
+
 TEST(BlockGroup, DeadlocksAreReported) {
   ThreadPool pool(2);
   BlockGroup group(chip(), Values::None, true);
