@@ -10,8 +10,8 @@ namespace atc::ops {
 // `epilogue`: a body whose input 0 is the accumulator and whose further inputs are the node's inputs from
 // `first_extra` on; the node's outputs are the body's.
 
-/// Operands of an epilogue in task order: extra inputs, then outputs. A node of one output may store it channels
-/// last (channels_last.h).
+/// Operands of an epilogue in task order: extra inputs, then outputs. A node of one output may store it
+/// channels last (channels_last.h).
 struct Epilogue {
   kernels::VectorProgram program;
   std::vector<const ir::Value*> values;

@@ -14,47 +14,51 @@ namespace tiling {
   X(Ka)                                                                                                      \
   X(Kb)                                                                                                      \
   X(singleCoreM)                                                                                             \
-  X(singleCoreN) X(singleCoreK) X(baseM) X(baseN) X(baseK) X(depthA1) X(depthB1) X(stepM) X(stepN) X(isBias) \
-      X(transLength) X(iterateOrder) X(shareMode) X(shareL1Size) X(shareL0CSize) X(shareUbSize) X(batchM)    \
-          X(batchN) X(singleBatchM) X(singleBatchN) X(stepKa) X(stepKb) X(depthAL1CacheUB)                   \
-              X(depthBL1CacheUB) X(dbL0A) X(dbL0B) X(dbL0C) X(ALayoutInfoB) X(ALayoutInfoS) X(ALayoutInfoN)  \
-                  X(ALayoutInfoG) X(ALayoutInfoD) X(BLayoutInfoB) X(BLayoutInfoS) X(BLayoutInfoN)            \
-                      X(BLayoutInfoG) X(BLayoutInfoD) X(CLayoutInfoB) X(CLayoutInfoS1) X(CLayoutInfoN)       \
-                          X(CLayoutInfoG) X(CLayoutInfoS2) X(BatchNum) X(mxTypePara)
+  X(singleCoreN)                                                                                             \
+  X(singleCoreK) X(baseM) X(baseN) X(baseK) X(depthA1) X(depthB1) X(stepM) X(stepN) X(isBias) X(transLength) \
+      X(iterateOrder) X(shareMode) X(shareL1Size) X(shareL0CSize) X(shareUbSize) X(batchM) X(batchN)         \
+          X(singleBatchM) X(singleBatchN) X(stepKa) X(stepKb) X(depthAL1CacheUB) X(depthBL1CacheUB) X(dbL0A) \
+              X(dbL0B) X(dbL0C) X(ALayoutInfoB) X(ALayoutInfoS) X(ALayoutInfoN) X(ALayoutInfoG)              \
+                  X(ALayoutInfoD) X(BLayoutInfoB) X(BLayoutInfoS) X(BLayoutInfoN) X(BLayoutInfoG)            \
+                      X(BLayoutInfoD) X(CLayoutInfoB) X(CLayoutInfoS1) X(CLayoutInfoN) X(CLayoutInfoG)       \
+                          X(CLayoutInfoS2) X(BatchNum) X(mxTypePara)
 /// Of SoftMaxTiling, each a uint32_t.
-#define ATC_SOFTMAX_TILING_FIELDS(X)                                                                       \
-  X(srcM)                                                                                                  \
-  X(srcK)                                                                                                  \
-  X(srcSize)                                                                                               \
-  X(outMaxM)                                                                                               \
-  X(outMaxK)                                                                                               \
-  X(outMaxSize)                                                                                            \
-  X(splitM) X(splitK) X(splitSize) X(reduceM) X(reduceK) X(reduceSize) X(rangeM) X(tailM) X(tailSplitSize) \
+#define ATC_SOFTMAX_TILING_FIELDS(X)                                                             \
+  X(srcM)                                                                                        \
+  X(srcK)                                                                                        \
+  X(srcSize)                                                                                     \
+  X(outMaxM)                                                                                     \
+  X(outMaxK)                                                                                     \
+  X(outMaxSize)                                                                                  \
+  X(splitM)                                                                                      \
+  X(splitK) X(splitSize) X(reduceM) X(reduceK) X(reduceSize) X(rangeM) X(tailM) X(tailSplitSize) \
       X(tailReduceSize)
 /// Of LayerNormTiling, each a uint32_t; a float follows them.
-#define ATC_LAYERNORM_TILING_FIELDS(X)                                                              \
-  X(bLength)                                                                                        \
-  X(sLength)                                                                                        \
-  X(hLength)                                                                                        \
-  X(originalHLength)                                                                                \
-  X(inputXSize)                                                                                     \
-  X(meanVarSize)                                                                                    \
-  X(numberOfTmpBuf) X(meanTmpTensorPos) X(meanTmpTensorSize) X(varianceTmpTensorPos)                \
-      X(varianceTmpTensorSize) X(tmpBufSize) X(oneTmpSize) X(firstTmpStartPos) X(secondTmpStartPos) \
-          X(thirdTmpStartPos) X(loopRound) X(inputRoundSize) X(inputTailSize) X(inputTailPos)       \
-              X(meanVarRoundSize) X(meanVarTailSize) X(meanVarTailPos) X(bshCurLength)
+#define ATC_LAYERNORM_TILING_FIELDS(X)                                                                    \
+  X(bLength)                                                                                              \
+  X(sLength)                                                                                              \
+  X(hLength)                                                                                              \
+  X(originalHLength)                                                                                      \
+  X(inputXSize)                                                                                           \
+  X(meanVarSize)                                                                                          \
+  X(numberOfTmpBuf)                                                                                       \
+  X(meanTmpTensorPos) X(meanTmpTensorSize) X(varianceTmpTensorPos) X(varianceTmpTensorSize) X(tmpBufSize) \
+      X(oneTmpSize) X(firstTmpStartPos) X(secondTmpStartPos) X(thirdTmpStartPos) X(loopRound)             \
+          X(inputRoundSize) X(inputTailSize) X(inputTailPos) X(meanVarRoundSize) X(meanVarTailSize)       \
+              X(meanVarTailPos) X(bshCurLength)
 /// Of RmsNormTiling, each a uint32_t; a float follows them.
 #define ATC_RMSNORM_TILING_FIELDS(X) X(bLength) X(sLength) X(hLength) X(originalHLength)
 /// Of ConfusionTransposeTiling, each a uint32_t.
-#define ATC_CONFUSION_TRANSPOSE_TILING_FIELDS(X)                                                            \
-  X(param0)                                                                                                 \
-  X(param1)                                                                                                 \
-  X(param2)                                                                                                 \
-  X(param3)                                                                                                 \
-  X(param4)                                                                                                 \
-  X(param5)                                                                                                 \
-  X(param6) X(param7) X(param8) X(param9) X(param10) X(param11) X(param12) X(param13) X(param14) X(param15) \
-      X(param16) X(param17)
+#define ATC_CONFUSION_TRANSPOSE_TILING_FIELDS(X)                                                             \
+  X(param0)                                                                                                  \
+  X(param1)                                                                                                  \
+  X(param2)                                                                                                  \
+  X(param3)                                                                                                  \
+  X(param4)                                                                                                  \
+  X(param5)                                                                                                  \
+  X(param6)                                                                                                  \
+  X(param7) X(param8) X(param9) X(param10) X(param11) X(param12) X(param13) X(param14) X(param15) X(param16) \
+      X(param17)
 
 #define ATC_FIELD_I32(name) std::int32_t name;
 #define ATC_FIELD_U32(name) std::uint32_t name;

@@ -1,6 +1,6 @@
 /* Unit tests of operators: a program gives a library's operator tensors, and gets what its kernel makes of
- * them on the simulated AI Core, or what is wrong with it. The simulator's side, in libatc_custom; programs use
- * atc_opp/unit_test.h. The library runs in a child process: what it does wrong ends there. */
+ * them on the simulated AI Core, or what is wrong with it. The simulator's side, in libatc_custom; programs
+ * use atc_opp/unit_test.h. The library runs in a child process: what it does wrong ends there. */
 #ifndef ATC_UNIT_TEST_H
 #define ATC_UNIT_TEST_H
 
@@ -33,10 +33,10 @@ typedef struct AtcUnitTensor {
   uint64_t bytes;
 } AtcUnitTensor;
 
-/* Infers, tiles and runs, with all checks. `inputs` are all of the operator's, with the dtypes of the combination;
- * `attrs` those that are not to have their defaults; `outputs` (as many as the operator has) are filled in. Bytes
- * of outputs that the kernel does not write stay 0xff. Returns 0, or 1 when something is wrong, which stderr
- * tells. */
+/* Infers, tiles and runs, with all checks. `inputs` are all of the operator's, with the dtypes of the
+ * combination; `attrs` those that are not to have their defaults; `outputs` (as many as the operator has) are
+ * filled in. Bytes of outputs that the kernel does not write stay 0xff. Returns 0, or 1 when something is
+ * wrong, which stderr tells. */
 int atc_unit_run(AtcUnitTest* test, uint32_t combination, const AtcUnitTensor* inputs,
                  const AtcCustomAttr* attrs, uint32_t attr_count, AtcUnitTensor* outputs);
 /* Cycles that the last run took. */

@@ -34,6 +34,13 @@ json tiling_json(const kernels::Task& task) {
   return out;
 }
 
+/// Each operand once; what reads only rows of a table need not read the rest.
+std::int64_t compulsory_bytes(const kernels::Task& task, const aicore::Stats& stats) {
+  std::int64_t bytes = 0;
+  for (const kernels::Operand& o : task.operands) bytes += o.bytes;
+  return std::min(bytes, stats.gm_read + stats.gm_written);
+}
+
 void add_time(json& j, const plan::PlanTask& t, const runtime::TaskSimulation& simulated,
               const soc::Chip& chip) {
   if (t.engine != plan::Engine::AiCore && t.engine != plan::Engine::AiCpu) return;
@@ -210,9 +217,9 @@ Status write_compile_report(const CompileReport& report, const std::filesystem::
     j["formed_by"] = formed.of(t);
     j["saved"] = saved_json(saved[i]);
     add_time(j, t, report.simulation.tasks[i], *chip);
-    moved += report.simulation.tasks[i].stats.gm_read + report.simulation.tasks[i].stats.gm_written;
-    if (t.engine == plan::Engine::AiCore)
-      for (const kernels::Operand& o : t.kernel.operands) compulsory += o.bytes;
+    const aicore::Stats& stats = report.simulation.tasks[i].stats;
+    moved += stats.gm_read + stats.gm_written;
+    if (t.engine == plan::Engine::AiCore) compulsory += compulsory_bytes(t.kernel, stats);
     total.tasks += saved[i].tasks;
     total.bytes_written += saved[i].bytes_written;
     total.bytes_read += saved[i].bytes_read;

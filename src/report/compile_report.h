@@ -31,7 +31,7 @@ struct CompileReport {
 /// - "totals": tasks and multiply-accumulates by engine, arena and weight bytes, tasks and bytes saved,
 /// modelled
 ///   time; "gm_bytes": what the AI Cores' tasks move to and from Global Memory, and "compulsory_bytes": each
-///   of their operands once;
+///   of their operands once, of tables that are read in part what is read;
 /// - "tasks": name, operator, engine, kernel template, blocks (cores), tiles and their "tiling", modelled
 /// time
 ///   and what bounds it (src/profile/verdict.h), multiply-accumulates, the ONNX nodes ("sources");

@@ -255,7 +255,8 @@ int main() {
   const std::string pipes = slurp(s / "p/PipeUtilization.csv");
   EXPECT_EQ(std::count(pipes.begin(), pipes.end(), '\n'), 3) << "a line for each of two cores";
   EXPECT_THAT(slurp(s / "p/trace.json"), HasSubstr("\"name\":\"Add\""));
-  EXPECT_NE(run("ATC_PROFILE=k ./k", s.path()).out.find("ATC_PROFILE: "), std::string::npos) << "a file, no folder";
+  EXPECT_NE(run("ATC_PROFILE=k ./k", s.path()).out.find("ATC_PROFILE: "), std::string::npos)
+      << "a file, no folder";
 }
 
 }  // namespace

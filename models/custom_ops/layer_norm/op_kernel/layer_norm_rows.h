@@ -1,6 +1,6 @@
-// y = (x - mean) / sqrt(variance + epsilon) * gamma + beta over the last axis, in fp32. Each core takes whole rows. With
-// two buffers the next row is on its way while this one is computed, and the last one leaves meanwhile; with one buffer
-// each step waits for the one before.
+// y = (x - mean) / sqrt(variance + epsilon) * gamma + beta over the last axis, in fp32. Each core takes whole
+// rows. With two buffers the next row is on its way while this one is computed, and the last one leaves
+// meanwhile; with one buffer each step waits for the one before.
 #pragma once
 #include "kernel_operator.h"
 
@@ -21,7 +21,8 @@ class KernelLayerNorm {
     const uint32_t padded = (width_ + 63) / 64 * 64;
     pipe_.InitBuffer(in_, kBuffers, padded * sizeof(DTYPE_X));
     pipe_.InitBuffer(out_, kBuffers, padded * sizeof(DTYPE_X));
-    for (auto* buffer : {&gammaBuffer_, &betaBuffer_, &rowBuffer_, &workBuffer_}) pipe_.InitBuffer(*buffer, padded * sizeof(float));
+    for (auto* buffer : {&gammaBuffer_, &betaBuffer_, &rowBuffer_, &workBuffer_})
+      pipe_.InitBuffer(*buffer, padded * sizeof(float));
     pipe_.InitBuffer(sumBuffer_, 32);
     Parameter(gammaBuffer_.Get<float>(), gamma_);
     Parameter(betaBuffer_.Get<float>(), beta_);
@@ -42,7 +43,8 @@ class KernelLayerNorm {
     constexpr uint32_t perBlock = 32 / sizeof(DTYPE_X);
     const uint8_t missing = static_cast<uint8_t>((perBlock - width_ % perBlock) % perBlock);
     AscendC::LocalTensor<DTYPE_X> x = in_.template AllocTensor<DTYPE_X>();
-    AscendC::DataCopyPad(x, from, Bytes(), AscendC::DataCopyPadExtParams<DTYPE_X>{true, 0, missing, static_cast<DTYPE_X>(0)});
+    AscendC::DataCopyPad(x, from, Bytes(),
+                         AscendC::DataCopyPadExtParams<DTYPE_X>{true, 0, missing, static_cast<DTYPE_X>(0)});
     in_.EnQue(x);
   }
   __aicore__ inline void CopyIn(uint32_t r) { CopyRow(x_[static_cast<uint64_t>(r) * width_]); }
@@ -56,7 +58,8 @@ class KernelLayerNorm {
     in_.FreeTensor(x);
     AscendC::PipeBarrier<PIPE_V>();
   }
-  __aicore__ inline void Parameter(const AscendC::LocalTensor<float>& to, const AscendC::GlobalTensor<DTYPE_X>& from) {
+  __aicore__ inline void Parameter(const AscendC::LocalTensor<float>& to,
+                                   const AscendC::GlobalTensor<DTYPE_X>& from) {
     CopyRow(from);
     Take(to);
   }
@@ -77,7 +80,8 @@ class KernelLayerNorm {
     return value;
   }
   __aicore__ inline void Compute() {
-    AscendC::LocalTensor<float> row = rowBuffer_.Get<float>(), work = workBuffer_.Get<float>(), sum = sumBuffer_.Get<float>();
+    AscendC::LocalTensor<float> row = rowBuffer_.Get<float>(), work = workBuffer_.Get<float>(),
+                                sum = sumBuffer_.Get<float>();
     Take(row);
     const float mean = Mean(row);
     AscendC::Adds(row, row, -mean, width_);

@@ -4,8 +4,8 @@
 
 namespace optiling {
 BEGIN_TILING_DATA_DEF(SwiGluTilingData)
-  TILING_DATA_FIELD_DEF(uint32_t, pairs);         // elements of the result
-  TILING_DATA_FIELD_DEF(uint32_t, pairsPerCore);  // a multiple of 32 bytes
+TILING_DATA_FIELD_DEF(uint32_t, pairs);         // elements of the result
+TILING_DATA_FIELD_DEF(uint32_t, pairsPerCore);  // a multiple of 32 bytes
 END_TILING_DATA_DEF;
 
 REGISTER_TILING_DATA_CLASS(SwiGlu, SwiGluTilingData)
