@@ -28,13 +28,11 @@ struct CompileReport {
 /// --report: the compilation report as JSON (schema_version 1), or as a page that shows the same where the
 /// file's name ends in .html. Keys are sorted and nothing depends on time or place:
 /// - "model", "soc_version", "info";
-/// - "totals": tasks and multiply-accumulates by engine, arena and weight bytes, tasks and bytes saved,
-/// modelled
-///   time; "gm_bytes": what the AI Cores' tasks move to and from Global Memory, and "compulsory_bytes": each
-///   of their operands once, of tables that are read in part what is read;
-/// - "tasks": name, operator, engine, kernel template, blocks (cores), tiles and their "tiling", modelled
-/// time
-///   and what bounds it (src/profile/verdict.h), multiply-accumulates, the ONNX nodes ("sources");
+/// - "totals": tasks and multiply-accumulates by engine, arena and weight bytes, tasks and bytes saved, time
+///   as modelled; "gm_bytes": what the AI Cores' tasks move to and from Global Memory, and
+///   "compulsory_bytes": each of their operands once, of tables that are read in part what is read;
+/// - "tasks": name, operator, engine, kernel template, blocks (cores), tiles and their "tiling", time as
+///   modelled and what bounds it (src/profile/verdict.h), multiply-accumulates, the ONNX nodes ("sources");
 ///   "formed_by": passes that made one of several of them; "saved": tasks and bytes of intermediates against
 ///   a task for each node; "cube_f32": "extension" where the chip's cube has no fp32 and the simulator's
 ///   named extension runs the task;
