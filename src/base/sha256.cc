@@ -58,7 +58,8 @@ void compress(State& state, const std::byte* block) {
 }  // namespace
 
 std::string sha256(std::span<const std::byte> bytes) {
-  State state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  State state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   std::size_t at = 0;
   for (; bytes.size() - at >= kBlockBytes; at += kBlockBytes) compress(state, bytes.data() + at);
 

@@ -35,7 +35,8 @@ TEST(Simulate, ATaskTakesItsLaunchAndItsLongestBlock) {
   const SamplePlan sample(64);
   const soc::Chip& chip = *soc::find_chip("Ascend910B3").value();
   const TaskSimulation task = simulated(sample).tasks[0];
-  EXPECT_EQ(task.cycles, std::llround(profile::launch_us(chip, task.blocks) * chip.vector_mhz) + task.stats.cycles);
+  EXPECT_EQ(task.cycles,
+            std::llround(profile::launch_us(chip, task.blocks) * chip.vector_mhz) + task.stats.cycles);
   EXPECT_GT(task.stats.cycles, 0);
   EXPECT_NEAR(task.us, static_cast<double>(task.cycles) / chip.vector_mhz, 1e-9);
 }

@@ -4,9 +4,9 @@
 
 namespace optiling {
 BEGIN_TILING_DATA_DEF(LeakyReluCustomTilingData)
-  TILING_DATA_FIELD_DEF(uint32_t, length);
-  TILING_DATA_FIELD_DEF(uint32_t, perCore);  // whole data blocks
-  TILING_DATA_FIELD_DEF(float, negativeSlope);
+TILING_DATA_FIELD_DEF(uint32_t, length);
+TILING_DATA_FIELD_DEF(uint32_t, perCore);  // whole data blocks
+TILING_DATA_FIELD_DEF(float, negativeSlope);
 END_TILING_DATA_DEF;
 
 REGISTER_TILING_DATA_CLASS(LeakyReluCustom, LeakyReluCustomTilingData)

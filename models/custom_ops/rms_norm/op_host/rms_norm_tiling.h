@@ -4,10 +4,10 @@
 
 namespace optiling {
 BEGIN_TILING_DATA_DEF(RmsNormTilingData)
-  TILING_DATA_FIELD_DEF(uint32_t, rows);
-  TILING_DATA_FIELD_DEF(uint32_t, rowsPerCore);
-  TILING_DATA_FIELD_DEF(uint32_t, width);
-  TILING_DATA_FIELD_DEF(float, epsilon);
+TILING_DATA_FIELD_DEF(uint32_t, rows);
+TILING_DATA_FIELD_DEF(uint32_t, rowsPerCore);
+TILING_DATA_FIELD_DEF(uint32_t, width);
+TILING_DATA_FIELD_DEF(float, epsilon);
 END_TILING_DATA_DEF;
 
 REGISTER_TILING_DATA_CLASS(RmsNorm, RmsNormTilingData)
