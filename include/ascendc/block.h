@@ -60,6 +60,8 @@ inline void call_and_switch(Function AtcCoreApi::*function, Arguments... argumen
 
 /// The entry of a block: the library's glue calls it before the kernel.
 inline void enter(AtcBlock* block, const AtcCoreApi* api) { context() = {block, api}; }
+/// And behind it: the thread is in no kernel.
+inline void leave() { context() = {nullptr, nullptr}; }
 
 inline bool is_cube() { return block()->is_cube != 0; }
 inline bool is_vector() { return block()->is_vector != 0; }

@@ -22,7 +22,11 @@ template <class... Arguments>
 void print(const Site& site, const char* format, Arguments... arguments) {
   char text[1024];
   std::snprintf(text, sizeof text, format, printable(arguments)...);
-  call(&AtcCoreApi::print, &site, static_cast<const char*>(text));
+  // With `using namespace AscendC` the host's own printf is this one.
+  if (block() == nullptr)
+    std::fputs(text, stdout);
+  else
+    call(&AtcCoreApi::print, &site, static_cast<const char*>(text));
 }
 template <class... Arguments>
 [[noreturn]] void fail(const Site& site, const char* condition, const char* format, Arguments... arguments) {

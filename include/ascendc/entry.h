@@ -50,6 +50,7 @@ template <auto kernel>
 void entry(AtcBlock* block, const AtcCoreApi* api, void* const* args) {
   enter(block, api);
   invoke(kernel, args);
+  leave();
 }
 
 /// Arguments converted to the kernel's parameters, one slot each.

@@ -32,7 +32,7 @@ typedef struct AtcHostLaunch {
 /* Runs the kernel on the chip that the environment variable ATC_SOC_VERSION names (Ascend910B3). What the
  * kernel prints goes to stdout, what it does wrong to stderr with its line. With the environment variable
  * ATC_PROFILE=DIR, DIR has PipeUtilization.csv and trace.json of all launches so far, and stderr what bounds
- * each. Returns the number of errors. */
+ * each. Returns the number of errors; a program in which there were some does not exit with 0. */
 int atc_host_launch(const AtcHostLaunch* launch);
 /* The chip that ATC_SOC_VERSION names; null when there is no such chip. Host code that may run in another
  * program asks whether the function is there. */

@@ -1,5 +1,7 @@
 #include "atc/host_launch.h"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -52,6 +54,13 @@ atc::custom::KernelProfile* kernel_profile(const atc::soc::Chip& on) {
   if (folder == nullptr || *folder == '\0') return nullptr;
   static atc::custom::KernelProfile profile(on, folder);
   return &profile;
+}
+
+/// A program whose kernels failed does not end well, whether it looks at its launches' results or not.
+void fail_after_errors(int status, void*) {
+  if (status != 0 || g_errors.load() == 0) return;
+  std::fflush(nullptr);
+  _exit(1);
 }
 
 /// The launch of `name<<<...>>>` reaches us as "(name)".
@@ -112,6 +121,8 @@ const AtcCustomChip* atc_host_chip(void) {
 int atc_host_errors(void) { return g_errors.load(); }
 
 int atc_host_launch(const AtcHostLaunch* request) {
+  static const int fails = on_exit(fail_after_errors, nullptr);
+  static_cast<void>(fails);
   const atc::soc::Chip* on = chip();
   if (on == nullptr) return g_errors += 1, 1;
   static atc::ThreadPool pool(0);

@@ -36,7 +36,9 @@ class KernelLaunch {
                                   host_tiling_key(),
                                   sizeof...(Arguments),
                                   slots};
-    return atc_host_launch(&launch);
+    const int errors = atc_host_launch(&launch);
+    ::AscendC::detail::leave();  // a kernel that failed did not
+    return errors;
   }
 
  private:
