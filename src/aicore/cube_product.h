@@ -28,4 +28,8 @@ inline PanelPlace panel_place(AccLayout layout, int m, int panel, int panels) {
 void fast_product(std::byte* l0c, const Core::CubeTile& a, const RowMap& map, const Core::CubeTile& b,
                   DType dtype, int panels, bool accumulate, AccLayout layout);
 
+/// The same of int8.
+void int8_product(std::byte* l0c, const Core::CubeTile& a, const RowMap& map, const Core::CubeTile& b,
+                  int panels, bool accumulate, AccLayout layout);
+
 }  // namespace atc::aicore

@@ -12,7 +12,8 @@ struct TileStep {
 };
 
 /// Host micro-kernels of the cube: C[rows][16] (+)= sum over steps of A_step[rows][k] x B_step[k][16]. B is
-/// f32, f16 or bf16, widened as it is read; a panel has 16 columns.
+/// f32, f16 or bf16, widened as it is read; a panel has 16 columns. A call takes `groups` groups of as many
+/// rows as its kernel has accumulators for, one after the other: the panel stays in the host's L1 cache.
 struct TileArgs {
   /// The rows' first elements, to which a step's `a` is added; or a pointer for each row of each step
   /// (step-major), which needs no more.
@@ -23,6 +24,7 @@ struct TileArgs {
   float* c = nullptr;
   std::int64_t c_row_stride = 16;
   bool accumulate = false;
+  int groups = 1;  ///< more than one only of rows given by their first elements
 };
 
 /// The same of int8: C[rows][16] i32 (+)= A (as i16) x B, exact and wrapping. Lanes go in pairs: `pairs` of
@@ -38,7 +40,7 @@ struct Int8TileArgs {
   bool accumulate = false;
 };
 
-/// Rows that one call takes at most: of a whole panel, and of one whose columns from 8 on are zero.
+/// Rows of a group at most: of a whole panel, and of one whose columns from 8 on are zero.
 inline constexpr int kTileRows = 6;
 inline constexpr int kHalfRows = 8;
 /// Panels that wide[rows] takes.

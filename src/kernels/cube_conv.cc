@@ -1,6 +1,7 @@
 #include "kernels/cube_conv.h"
 
 #include <algorithm>
+#include <array>
 
 #include "aicore/core.h"
 #include "kernels/cube_conv_tiling.h"
@@ -56,6 +57,7 @@ class ConvKernel final : public PreparedKernel {
     TileProgram::Buffers epilogue;
     int ub_turn = 0;
     aicore::RowMap map;
+    std::array<std::int64_t, 8> map_key{};  // what map's rows were listed for
     std::vector<TileAddress> at;
     Block(Core& core, const ConvTiling& t, const TileProgram& program, std::int64_t e)
         : cube(core, t.tile, static_cast<int>(e), t.l0c_buffers),
@@ -82,7 +84,7 @@ class ConvKernel final : public PreparedKernel {
     const int lanes = s.lanes(dtype_);
     aicore::RowMap& map = block.map;
     Patch patch = patch_of(core, c, phase.taps);
-    if (!t_.tap_patches) map_rows(map, c, patch);
+    if (!t_.tap_patches) map_rows(block, c, patch);
     map.b_k1_stride = t_.tap_span;
     map.tap_lanes = s.taps_in_fractal == 1 ? 0 : lanes;
     map.pad = static_cast<int>(s.pad);
@@ -114,7 +116,7 @@ class ConvKernel final : public PreparedKernel {
           const std::span<const ConvTap> part(phase.taps.data() + first, end - first);
           if (t_.tap_patches) {
             patch = patch_of(core, c, part);
-            map_rows(map, c, patch);
+            map_rows(block, c, patch);
             a = input(core, operands, block, c, patch, offset, first + 1, k);
           }
           map.k1_stride = a.k1_stride;
@@ -211,7 +213,19 @@ class ConvKernel final : public PreparedKernel {
     return p;
   }
 
-  void map_rows(aicore::RowMap& map, const ConvTile& c, const Patch& patch) const {
+  // Panels of the same pixels have the same rows.
+  void map_rows(Block& block, const ConvTile& c, const Patch& patch) const {
+    const std::array<std::int64_t, 8> key = {static_cast<std::int64_t>(c.phase) + 1,
+                                             c.first_pixel,
+                                             c.pixels,
+                                             patch.row,
+                                             patch.rows,
+                                             patch.column,
+                                             patch.columns,
+                                             patch.pitch};
+    if (key == block.map_key) return;
+    block.map_key = key;
+    aicore::RowMap& map = block.map;
     const ConvPhase& phase = t_.spec.phases[c.phase];
     const std::size_t m = static_cast<std::size_t>(c.pixels);
     map.base.resize(m);
