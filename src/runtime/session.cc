@@ -294,8 +294,9 @@ void Session::run_ai_core(std::size_t index) {
   // Tiles stand alone: neither few blocks, which save launches on the device, leave threads idle here, nor is
   // each of many set up by itself.
   const std::int64_t tiles = task.block_tiles.back();
-  const std::int64_t parts =
-      parallel_[index] ? std::min(tiles, kPartsOfAThread * std::int64_t{workers_->pool.size()}) : 1;
+  const std::int64_t parts = parallel_[index] && workers_->pool.size() > 1
+                                 ? std::min(tiles, kPartsOfAThread * std::int64_t{workers_->pool.size()})
+                                 : 1;
   const auto run_part = [&](std::size_t part, int worker) {
     aicore::Core& core = *workers_->cores[static_cast<std::size_t>(worker)];
     core.start_block(task.blocks());
