@@ -111,8 +111,10 @@ void Core::expand_product(Buffer& l0c, CubeBuffers& l0, const CubeTile& a, const
   const Cycle fractal_cycles =
       std::max<std::int64_t>(1, 4096 / chip_.cube_macs_f16) * (dtype == DType::F32 ? 4 : 1);
 
-  for (int s0 = 0; s0 < steps; s0 += k_slice) {
-    const int count = std::min(k_slice, steps - s0);
+  // Slices as even as can be: LoadData of a long one would not hide behind the Mmad of a short one.
+  const int slices = (steps + k_slice - 1) / k_slice;
+  for (int slice = 0, s0 = 0, count = 0; slice < slices; ++slice, s0 += count) {
+    count = static_cast<int>(std::int64_t{steps} * (slice + 1) / slices) - s0;
     Buffer& l0a = *l0.l0a[l0.next];
     Buffer& l0b = *l0.l0b[l0.next];
     l0.next ^= 1;

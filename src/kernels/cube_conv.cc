@@ -4,6 +4,7 @@
 #include <array>
 
 #include "aicore/core.h"
+#include "kernels/cube_conv_patch.h"
 #include "kernels/cube_conv_tiling.h"
 #include "kernels/cube_tiling.h"
 #include "kernels/kernel_list.h"
@@ -19,19 +20,26 @@ using aicore::Memory;
 class ConvKernel final : public PreparedKernel {
  public:
   ConvKernel(ConvTiling tiling, TileProgram epilogue, DType dtype)
-      : t_(std::move(tiling)), epilogue_(std::move(epilogue)), dtype_(dtype) {}
+      : t_(std::move(tiling)),
+        epilogue_(std::move(epilogue)),
+        dtype_(dtype),
+        step_(row_step(t_.spec, t_.images)) {}
 
   void run(Core& core, std::span<const aicore::Gm> operands, std::int64_t first,
            std::int64_t last) const override {
     const std::int64_t e = bit_width(dtype_) / 8;
     Block b(core, t_, epilogue_, e);
+    Pending before;  // the tile before, whose epilogue goes on between the parts of the next product
     for (std::int64_t tile = first; tile < last; ++tile) {
       const ConvTile now = t_.decode(tile);
-      Buffer& l0c = multiply(core, operands, b, now);
+      if (t_.l0c_buffers == 1) write_out(core, operands.subspan(2), b, before, kAll);
+      Buffer& l0c = multiply(core, operands, b, now, before);
+      write_out(core, operands.subspan(2), b, before, kAll);
       // The next tile's operands come before the epilogue's, which wait for the vector unit.
       if (tile + 1 < last) load_ahead(core, operands, b, t_.decode(tile + 1));
-      write_out(core, operands.subspan(2), b, now, l0c);
+      before = {now, &l0c};
     }
+    write_out(core, operands.subspan(2), b, before, kAll);
   }
 
   std::int64_t tile_key(std::int64_t tile) const override {
@@ -44,7 +52,8 @@ class ConvKernel final : public PreparedKernel {
       pixels = std::max(pixels, p.count[1] * p.count[2]);
     }
     const std::int64_t place =
-        (static_cast<std::int64_t>(c.phase) * depths + c.depth) * pixels + c.first_pixel;
+        ((static_cast<std::int64_t>(c.phase) * depths + c.depth) * pixels + c.first_pixel) * t_.images +
+        c.images - 1;
     return place * 16 + (c.batch == 0 ? 8 : 0) + (c.group == 0 ? 4 : 0) + (c.panel0 == 0 ? 2 : 0) +
            (c.panel0 + t_.tile.panels >= t_.spec.n1 ? 1 : 0);
   }
@@ -74,11 +83,23 @@ class ConvKernel final : public PreparedKernel {
   struct Patch {
     std::int64_t row = 0, rows = 1;
     std::int64_t column = 0, columns = 1;
-    std::int64_t pitch = 0;  ///< elements from row to row in L1
+    std::int64_t pitch = 0;        ///< elements from row to row in L1
+    std::int64_t image_pitch = 0;  ///< and from image to image
+    bool outside = false;          ///< every row that the tile needs lies in the padding
   };
 
-  /// The tile's sums, in one of the buffers of L0C.
-  Buffer& multiply(Core& core, std::span<const aicore::Gm> operands, Block& block, const ConvTile& c) const {
+  /// A tile whose sums are in L0C and whose epilogue has got so far.
+  struct Pending {
+    ConvTile tile;
+    Buffer* l0c = nullptr;  // none: there is no such tile
+    std::int64_t panel = 0, image = 0, done = 0;
+    bool ended() const { return l0c == nullptr || panel >= tile.panels; }
+  };
+
+  /// The tile's sums, in one of the buffers of L0C. Between the parts of the product the epilogue of the tile
+  /// before gets on: what it moves would hold up the loads of the later parts.
+  Buffer& multiply(Core& core, std::span<const aicore::Gm> operands, Block& block, const ConvTile& c,
+                   Pending& before) const {
     const ConvSpec& s = t_.spec;
     const ConvPhase& phase = s.phases[c.phase];
     const int lanes = s.lanes(dtype_);
@@ -91,6 +112,8 @@ class ConvKernel final : public PreparedKernel {
 
     Buffer& l0c = block.cube.take_l0c();
     bool accumulate = false;
+    const std::int64_t runs =
+        before.ended() ? 0 : ceil_div(epilogue_runs(before.tile), ceil_div(s.k1, t_.k_chunk));
     for (std::size_t t0 = 0; t0 < phase.taps.size();) {
       // Taps of one input depth at a time (they are sorted by it).
       const std::int64_t shift_d = phase.taps[t0].shift[0];
@@ -130,6 +153,7 @@ class ConvKernel final : public PreparedKernel {
                           accumulate, t_.acc_layout());
           accumulate = true;
           first = end;
+          write_out(core, operands.subspan(2), block, before, runs);
         }
       }
       t0 = t1;
@@ -164,8 +188,9 @@ class ConvKernel final : public PreparedKernel {
   Core::CubeTile input(Core& core, std::span<const aicore::Gm> operands, Block& block, const ConvTile& c,
                        const Patch& patch, std::int64_t offset, std::size_t part, std::int64_t k) const {
     const std::int64_t pixel = static_cast<std::int64_t>(c.phase) << 40 | c.first_pixel;
-    return block.l1a.get({offset, pixel, static_cast<std::int64_t>(part)},
-                         [&](Buffer& l1) { return load_patch(core, l1, operands[0], offset, patch, k); });
+    return block.l1a.get({offset, pixel, static_cast<std::int64_t>(part)}, [&](Buffer& l1) {
+      return load_patch(core, l1, operands[0], offset, patch, c.images, k);
+    });
   }
 
   /// The weights of k C1 blocks from k0 on in L1: of each `span` taps from tap0 on (all but of a single
@@ -200,8 +225,11 @@ class ConvKernel final : public PreparedKernel {
       right = std::max(right, ow1 + tap.shift[2]);
     }
     Patch p;
-    p.row = std::clamp<std::int64_t>(top, 0, height - 1);
-    p.rows = std::clamp<std::int64_t>(bottom, p.row, height - 1) - p.row + 1;
+    // Of every `step_`-th row from `top` on those that lie in the plane.
+    const std::int64_t first = top < 0 ? top + round_up(-top, step_) : top;
+    p.row = std::clamp<std::int64_t>(first, 0, height - 1);
+    p.outside = step_ > 1 && (p.row != first || bottom < first);
+    p.rows = (std::clamp<std::int64_t>(bottom, p.row, height - 1) - p.row) / step_ + 1;
     if (t_.part_rows) {
       p.column = std::clamp<std::int64_t>(left, 0, width - 1);
       p.columns = std::clamp<std::int64_t>(right, p.column, width - 1) - p.column + 1;
@@ -209,7 +237,9 @@ class ConvKernel final : public PreparedKernel {
       p.columns = width;
     }
     const int lanes = s.lanes(dtype_);
-    p.pitch = t_.part_rows ? core.plane_pitch(dtype_, p.columns * lanes, width * lanes) : width * lanes;
+    p.pitch = t_.part_rows || step_ > 1 ? core.plane_pitch(dtype_, p.columns * lanes, step_ * width * lanes)
+                                        : width * lanes;
+    p.image_pitch = core.plane_pitch(dtype_, p.rows * p.pitch, image_stride());
     return p;
   }
 
@@ -228,38 +258,59 @@ class ConvKernel final : public PreparedKernel {
     aicore::RowMap& map = block.map;
     const ConvPhase& phase = t_.spec.phases[c.phase];
     const std::size_t m = static_cast<std::size_t>(c.pixels);
-    map.base.resize(m);
-    map.row_h.resize(m);
-    map.row_w.resize(m);
+    map.base.resize(static_cast<std::size_t>(c.rows()));
+    map.row_h.resize(map.base.size());
+    map.row_w.resize(map.base.size());
     const std::int64_t width = phase.count[2];
     std::int64_t row = c.first_pixel / width, column = c.first_pixel % width;
     for (std::size_t r = 0; r < m; ++r) {
-      const std::int64_t h = row * t_.spec.in_stride[1] - patch.row;
+      const std::int64_t h =
+          step_ == 1 ? row * t_.spec.in_stride[1] - patch.row : stepped_row(phase, row, patch);
       const std::int64_t w = column * t_.spec.in_stride[2] - patch.column;
       map.row_h[r] = static_cast<int>(h);
       map.row_w[r] = static_cast<int>(w);
-      map.base[r] = h * patch.pitch + w * t_.spec.lanes(dtype_);
+      map.base[r] = (patch.outside ? 0 : h * patch.pitch) + w * t_.spec.lanes(dtype_);
       if (++column == width) {
         column = 0;
         ++row;
       }
     }
+    // The other images, and between them rows that only fill the last fractals: any that there are.
+    const std::size_t image = static_cast<std::size_t>(c.image_rows());
+    for (std::size_t r = m; r < map.base.size(); ++r) {
+      const std::size_t same = std::min(r % image, m - 1);
+      map.base[r] = map.base[same] + static_cast<std::int64_t>(r / image) * patch.image_pitch;
+      map.row_h[r] = map.row_h[same];
+      map.row_w[r] = map.row_w[same];
+    }
     map.height = static_cast<int>(patch.rows);
     map.width = static_cast<int>(patch.columns);
   }
 
+  /// Elements from one item of the batch to the next.
+  std::int64_t image_stride() const {
+    const ConvSpec& s = t_.spec;
+    return s.groups * s.k1 * s.in[0] * s.in[1] * s.in[2] * s.lanes(dtype_);
+  }
+
+  /// Where output row `row` finds its one row of input in a patch of every `step_`-th row.
+  std::int64_t stepped_row(const ConvPhase& phase, std::int64_t row, const Patch& patch) const {
+    if (patch.outside) return -kFar;
+    return (row * step_ + phase.taps.front().shift[1] - patch.row) / step_;
+  }
+
   /// k C1 blocks of a patch to L1; `plane` is where the first one's depth plane begins.
   Core::CubeTile load_patch(Core& core, Buffer& l1, const aicore::Gm& input, std::int64_t plane,
-                            const Patch& p, std::int64_t k) const {
+                            const Patch& p, std::int64_t images, std::int64_t k) const {
     const int lanes = t_.spec.lanes(dtype_);
     const std::int64_t width = t_.spec.in[2] * lanes;
     const std::int64_t offset = plane + p.row * width + p.column * lanes;
     const std::int64_t block = t_.spec.in[0] * t_.spec.in[1] * width;
-    if (t_.part_rows)
-      return core.load_plane(l1, input, offset, dtype_, static_cast<int>(k), p.rows, p.columns * lanes, width,
-                             block);
-    return core.load_plane(l1, input, offset, dtype_, static_cast<int>(k), 1, p.rows * width, p.rows * width,
-                           block);
+    if (t_.part_rows || step_ > 1)
+      return core.load_plane(l1, input, offset, dtype_, static_cast<int>(k), p.rows, p.columns * lanes,
+                             step_ * width, block);
+    return core.load_plane(l1, input, offset, dtype_, static_cast<int>(k), images, p.rows * width,
+                           images == 1 ? p.rows * width : image_stride(), block);
   }
 
   /// The end of the taps from `first`, before `limit`, that the weights in L1 reach. Taps of one depth are
@@ -277,49 +328,65 @@ class ConvKernel final : public PreparedKernel {
     map.tap_w.clear();
     map.b_tap.clear();
     for (const ConvTap& tap : part) {
-      map.tap_h.push_back(inside ? static_cast<int>(tap.shift[1]) : static_cast<int>(-2 * kFar));
+      const std::int64_t shift = step_ == 1 ? tap.shift[1] : 0;  // else stepped_row has it
+      map.tap_h.push_back(static_cast<int>(inside ? shift : -2 * kFar));
       map.tap_w.push_back(static_cast<int>(tap.shift[2]));
-      map.tap_offset.push_back(tap.shift[1] * pitch + tap.shift[2] * t_.spec.lanes(dtype_));
+      map.tap_offset.push_back(shift * pitch + tap.shift[2] * t_.spec.lanes(dtype_));
       map.b_tap.push_back(tap.index - tap0);
     }
   }
 
-  // Panel by panel, or in pairs of them; pixels in runs over which every operand's address is linear.
-  void write_out(Core& core, std::span<const aicore::Gm> operands, Block& block, const ConvTile& c,
-                 Buffer& l0c) const {
+  /// About how many runs of the epilogue a tile takes.
+  std::int64_t epilogue_runs(const ConvTile& c) const {
+    const std::int64_t width = t_.spec.phases[c.phase].count[2];
+    const std::int64_t of_image =
+        t_.whole_plane ? ceil_div(c.pixels, t_.ub_rows) : ceil_div(c.pixels, std::min(width, t_.ub_rows));
+    return of_image * c.images * ceil_div(c.panels, t_.pairs ? 2 : 1);
+  }
+
+  /// Does at most `runs` more runs of the epilogue: panel by panel, or in pairs of them; pixels in runs over
+  /// which every operand's address is linear.
+  void write_out(Core& core, std::span<const aicore::Gm> operands, Block& block, Pending& p,
+                 std::int64_t runs) const {
     const ConvSpec& s = t_.spec;
+    const ConvTile& c = p.tile;
     const ConvPhase& phase = s.phases[c.phase];
     std::vector<TileAddress>& at = block.at;
-    std::int64_t width = 1;
-    for (std::int64_t p = 0; p < c.panels; p += width) {
-      width = t_.pairs && p + 1 < c.panels ? 2 : 1;
-      for (std::int64_t done = 0; done < c.pixels;) {
-        const std::int64_t pixel = c.first_pixel + done;
-        const std::int64_t h = pixel / phase.count[2], w = pixel % phase.count[2];
-        std::int64_t run = t_.whole_plane ? c.pixels - done : std::min(c.pixels - done, phase.count[2] - w);
-        run = std::min(run, t_.ub_rows);
-        for (std::size_t k = 0; k < at.size(); ++k) {
-          const ConvAddress& a = s.epilogue_operands[k];
-          at[k] = {a.offset + c.batch * a.n + a.panel(c.group * s.n1 + c.panel0 + p) +
-                       (phase.start[0] + c.depth * phase.step[0]) * a.d +
-                       (phase.start[1] + h * phase.step[1]) * a.h +
-                       (phase.start[2] + w * phase.step[2]) * a.w,
-                   a.w * phase.step[2], a.lane, a.lanes_from(c.group * s.n1 + c.panel0 + p, width * 16)};
-        }
-        Buffer& ub = *block.ub[block.ub_turn];
-        block.ub_turn ^= 1;
-        core.fixpipe(ub, l0c, static_cast<int>(c.pixels), static_cast<int>(done), static_cast<int>(run),
-                     static_cast<int>(p), static_cast<int>(c.panels), t_.acc_layout());
-        epilogue_.run(core, block.epilogue, operands, at, run, width * 16, &ub);
-        done += run;
+    for (; runs > 0 && !p.ended(); --runs) {
+      const std::int64_t width = t_.pairs && p.panel + 1 < c.panels ? 2 : 1;
+      const std::int64_t pixel = c.first_pixel + p.done;
+      const std::int64_t h = pixel / phase.count[2], w = pixel % phase.count[2];
+      std::int64_t run = t_.whole_plane ? c.pixels - p.done : std::min(c.pixels - p.done, phase.count[2] - w);
+      run = std::min(run, t_.ub_rows);
+      for (std::size_t k = 0; k < at.size(); ++k) {
+        const ConvAddress& a = s.epilogue_operands[k];
+        const std::int64_t panel = c.group * s.n1 + c.panel0 + p.panel;
+        at[k] = {a.offset + (c.batch + p.image) * a.n + a.panel(panel) +
+                     (phase.start[0] + c.depth * phase.step[0]) * a.d +
+                     (phase.start[1] + h * phase.step[1]) * a.h + (phase.start[2] + w * phase.step[2]) * a.w,
+                 a.w * phase.step[2], a.lane, a.lanes_from(panel, width * 16)};
       }
+      Buffer& ub = *block.ub[block.ub_turn];
+      block.ub_turn ^= 1;
+      core.fixpipe(ub, *p.l0c, static_cast<int>(c.rows()),
+                   static_cast<int>(p.image * c.image_rows() + p.done), static_cast<int>(run),
+                   static_cast<int>(p.panel), static_cast<int>(c.panels), t_.acc_layout());
+      epilogue_.run(core, block.epilogue, operands, at, run, width * 16, &ub);
+      p.done += run;
+      if (p.done < c.pixels) continue;
+      p.done = 0;
+      if (++p.image < c.images) continue;
+      p.image = 0;
+      p.panel += width;
     }
   }
 
+  static constexpr std::int64_t kAll = INT64_MAX;
   static constexpr std::int64_t kFar = 1 << 28;  // a row displacement that is always outside
   ConvTiling t_;
   TileProgram epilogue_;
   DType dtype_;
+  std::int64_t step_;  // rows of the input from one that is loaded to the next
 };
 
 }  // namespace
@@ -338,7 +405,8 @@ std::vector<TilingField> describe_cube_conv(const Task& task) {
                          {"epilogue_rows", t.ub_rows},
                          {"a_buffers", t.a_buffers},
                          {"b_buffers", t.b_buffers},
-                         {"l0c_buffers", t.l0c_buffers}});
+                         {"l0c_buffers", t.l0c_buffers},
+                         {"images", t.images}});
   return out;
 }
 

@@ -1,8 +1,8 @@
 #include "kernels/cube_conv_tiling.h"
 
 #include <algorithm>
-#include <numeric>
 
+#include "kernels/cube_conv_patch.h"
 #include "kernels/in_place_rules.h"
 #include "kernels/kernel_list.h"
 #include "kernels/plan_memo.h"
@@ -14,6 +14,9 @@ namespace atc::kernels {
 namespace {
 
 constexpr std::string_view kName = "cube_conv";
+
+// Of a tile.
+constexpr std::int64_t kMostRows = 512;
 
 // Of a pixel in NC1HWC0_C04.
 constexpr int kSmallLanes = 4;
@@ -55,75 +58,11 @@ void io_tiling(Archive& ar, ConvTiling& t) {
   ar.io(t.pairs);
   ar.io(t.part_rows);
   ar.io(t.tap_patches);
+  ar.io(t.images);
 }
 
 bool by_depth_and_index(const ConvTap& a, const ConvTap& b) {
   return std::pair(a.shift[0], a.index) < std::pair(b.shift[0], b.index);
-}
-
-// Pixels of one C1 block that `pixels` consecutive pixels of a phase need at most.
-std::int64_t patch_of(const ConvSpec& s, const ConvPhase& p, std::int64_t pixels) {
-  const std::int64_t plane = p.count[1] * p.count[2];
-  const std::int64_t rows =
-      pixels >= plane ? p.count[1] : std::min(p.count[1], (pixels - 2) / p.count[2] + 2);
-  std::int64_t low = s.in[1], high = -s.in[1];
-  for (const ConvTap& t : p.taps) {
-    low = std::min(low, t.shift[1]);
-    high = std::max(high, t.shift[1]);
-  }
-  const std::int64_t needed = (std::max<std::int64_t>(rows, 1) - 1) * s.in_stride[1] + (high - low) + 1;
-  return std::min(needed, s.in[1]) * s.in[2];
-}
-
-// What tiles of `pixels` pixels of the first phase need on average: a tile begins anywhere in a row, but only
-// at every gcd(pixels, width)-th pixel.
-std::int64_t mean_patch(const ConvSpec& s, std::int64_t pixels) {
-  const ConvPhase& p = s.phases.front();
-  const std::int64_t width = p.count[2];
-  pixels = std::min(pixels, p.count[1] * width);
-  const auto [low, high] =
-      std::minmax_element(p.taps.begin(), p.taps.end(),
-                          [](const ConvTap& a, const ConvTap& b) { return a.shift[1] < b.shift[1]; });
-  const std::int64_t reach = high->shift[1] - low->shift[1] + 1;
-  // Rows of output, in parts of a row: pixels + width - gcd.
-  const std::int64_t rows = pixels + width - std::gcd(pixels, width);
-  return std::min(ceil_div((rows - width) * s.in_stride[1] + reach * width, width) * s.in[2],
-                  s.in[1] * s.in[2]);
-}
-
-// The same for consecutive pixels of one output row, of which only the columns that `taps` need are loaded.
-std::int64_t row_patch_of(const ConvSpec& s, const ConvPhase& p, std::span<const ConvTap> taps,
-                          std::int64_t pixels) {
-  std::int64_t elements = 1;
-  for (const std::size_t axis : {1U, 2U}) {
-    const auto [low, high] = std::minmax_element(
-        taps.begin(), taps.end(),
-        [&](const ConvTap& a, const ConvTap& b) { return a.shift[axis] < b.shift[axis]; });
-    const std::int64_t steps = axis == 1 ? 0 : std::min(pixels, p.count[2]) - 1;
-    elements *= std::min(steps * s.in_stride[axis] + high->shift[axis] - low->shift[axis] + 1, s.in[axis]);
-  }
-  return elements;
-}
-
-// The largest patch of any part of the taps, `span` of one depth at a time.
-std::int64_t part_patch_of(const ConvSpec& s, const ConvPhase& p, std::int64_t pixels, std::int64_t span) {
-  std::int64_t most = 0;
-  for (std::span<const ConvTap> rest = p.taps; !rest.empty();) {
-    std::size_t n = taps_within(rest, span);
-    while (rest[n - 1].shift[0] != rest[0].shift[0]) --n;
-    most = std::max(most, row_patch_of(s, p, rest.first(n), pixels));
-    rest = rest.subspan(n);
-  }
-  return most;
-}
-
-std::int64_t largest_patch(const ConvTiling& t, int e) {
-  std::int64_t most = 0;
-  for (const ConvPhase& p : t.spec.phases)
-    most = std::max(most, t.tap_patches ? part_patch_of(t.spec, p, t.tile.m, t.tap_span)
-                          : t.part_rows ? row_patch_of(t.spec, p, p.taps, t.tile.m)
-                                        : patch_of(t.spec, p, t.tile.m));
-  return most * (fractal_row_bytes(e) / e / t.spec.taps_in_fractal);
 }
 
 // Candidate tile heights, the tallest first: whole output rows where they fit and even parts of a plane; tiny
@@ -137,12 +76,12 @@ std::vector<int> candidate_pixels(const ConvSpec& s, bool tiny) {
     plane = std::max(plane, p.count[1] * p.count[2]);
   }
   for (std::int64_t rows : {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 28, 32, 56})
-    if (rows * width <= 512 && rows * width <= plane + width)
+    if (rows * width <= kMostRows && rows * width <= plane + width)
       out.push_back(static_cast<int>(std::min(rows * width, plane)));
   // Even parts of a plane, in whole fractals.
   for (std::int64_t parts = 1, plane1 = ceil_div(plane, 16); parts <= plane1; ++parts) {
     const std::int64_t m = ceil_div(plane1, parts) * 16;
-    if (m <= 512 && (m >= 64 || parts == 1 || m == 32 || m == 16))
+    if (m <= kMostRows && (m >= 64 || parts == 1 || m == 32 || m == 16))
       out.push_back(static_cast<int>(std::min(m, plane)));
   }
   std::sort(out.begin(), out.end());
@@ -200,13 +139,34 @@ CubeProblem problem_of(const ConvTiling& t, const TileProgram& epilogue,
   return p;
 }
 
-/// Calls f(plan) for each tile of L0C that fits, with k_slice and ub_rows of full size.
+/// Rows of L0C that tiles may have, and how many images these are.
+struct TileRows {
+  int m = 16, images = 1;
+};
+
+std::vector<TileRows> candidate_rows(const ConvSpec& s, bool tiny, bool several_images) {
+  std::vector<TileRows> out;
+  for (const int m : candidate_pixels(s, tiny)) out.push_back({m, 1});
+  const std::int64_t plane = s.phases[0].count[1] * s.phases[0].count[2], plane16 = round_up(plane, 16);
+  if (!several_images || s.phases.size() != 1) return out;
+  int last = 1;
+  for (std::int64_t tiles = s.batch; tiles >= 1; --tiles) {
+    const int images = static_cast<int>(std::min(ceil_div(s.batch, tiles), kMostRows + 1));
+    if (images * plane16 > kMostRows) break;
+    if (images > last) out.push_back({static_cast<int>(images * plane16), images});
+    last = images;
+  }
+  return out;
+}
+
+/// Calls f(plan) for each tile of L0C that fits, with k_slice and ub_rows of full size. `tiny`: also those of
+/// a few pixels; `several_images`: also those of more than one plane.
 template <class F>
-void for_tiles(const ConvTiling& t, const TileProgram& epilogue, int e, bool tiny, const soc::Chip& chip,
-               F f) {
+void for_tiles(const ConvTiling& t, const TileProgram& epilogue, int e, bool tiny, bool several_images,
+               const soc::Chip& chip, F f) {
   const ConvSpec& s = t.spec;
   constexpr std::int64_t kMostPanels = 64;
-  for (const int m : candidate_pixels(s, tiny)) {
+  for (const auto [m, images] : candidate_rows(s, tiny, several_images)) {
     std::int64_t last = 0;
     for (std::int64_t parts = ceil_div(s.n1, kMostPanels); parts <= s.n1; ++parts) {
       const std::int64_t panels = round_up(ceil_div(s.n1, parts), t.pairs && s.n1 > 1 ? 2 : 1);
@@ -216,10 +176,11 @@ void for_tiles(const ConvTiling& t, const TileProgram& epilogue, int e, bool tin
         CubePlan plan;
         plan.tile = {m, static_cast<int>(std::min(panels, s.n1)), 0};
         plan.l0c_buffers = l0c;
+        plan.images = images;
         plan.tile.k_slice = static_cast<int>(
             std::min<std::int64_t>(max_k_slice(m, plan.tile.panels, e, l0c, chip), s.k1 * s.fractals()));
         if (plan.tile.k_slice < 1) continue;
-        plan.ub_rows = m;
+        plan.ub_rows = images == 1 ? m : s.phases[0].count[1] * s.phases[0].count[2];
         auto ub = [&](std::int64_t rows) {
           return epilogue.ub_bytes(rows, t.epilogue_lanes()) + rows * t.epilogue_lanes() * 8 + 256;
         };
@@ -238,7 +199,7 @@ bool choose_cut_tile(ConvTiling& t, const TileProgram& epilogue, const std::vect
   const int e = problem.element_bytes;
   std::int64_t best = -1;
   ConvTiling chosen = t;
-  for_tiles(t, epilogue, e, cut == Cut::Patches, chip, [&](const CubePlan& tile) {
+  for_tiles(t, epilogue, e, cut == Cut::Patches, false, chip, [&](const CubePlan& tile) {
     ConvTiling c = t.with(tile, e);
     if (!fit_l1(c, e, cut, chip)) return;
     CubePlan plan = tile;
@@ -274,6 +235,13 @@ bool takes_pairs(const ConvSpec& s, int panels) {
 bool has_wide_blocks(const ConvSpec& s) {
   return std::any_of(s.epilogue_operands.begin(), s.epilogue_operands.end(),
                      [](const ConvAddress& a) { return a.c0 == 32; });
+}
+
+// Several images in a tile: the rows of L0C are those of whole planes.
+bool takes_images(const ConvTiling& t) {
+  const ConvPhase& p = t.spec.phases.front();
+  return t.spec.phases.size() == 1 && !t.part_rows && t.tap_span == t.spec.taps &&
+         p.count[1] * p.count[2] <= kMostRows && t.tile.m == t.images * round_up(p.count[1] * p.count[2], 16);
 }
 
 // Blocks of 16 or 32 lanes, or as many channels as reach into the last of `panels`.
@@ -315,8 +283,8 @@ ConvTile ConvTiling::decode(std::int64_t number) const {
     number /= pixel_tiles;
     c.depth = number % p.count[0];
     number /= p.count[0];
-    c.batch = number % spec.batch;
-    number /= spec.batch;
+    c.batch = number % batch_tiles() * images;
+    number /= batch_tiles();
     c.panel0 = number % panel_tiles() * tile.panels;
     c.group = number / panel_tiles();
   } else {
@@ -327,8 +295,9 @@ ConvTile ConvTiling::decode(std::int64_t number) const {
     c.depth = number % p.count[0];
     number /= p.count[0];
     c.group = number % spec.groups;
-    c.batch = number / spec.groups;
+    c.batch = number / spec.groups * images;
   }
+  c.images = std::min<std::int64_t>(images, spec.batch - c.batch);
   std::int64_t end = plane;
   if (part_rows) {
     const std::int64_t row = pixel_tile / row_tiles(p);
@@ -338,7 +307,7 @@ ConvTile ConvTiling::decode(std::int64_t number) const {
     c.first_pixel = pixel_tile * tile.m;
   }
   c.panels = std::min<std::int64_t>(tile.panels, spec.n1 - c.panel0);
-  c.pixels = std::min<std::int64_t>(tile.m, end - c.first_pixel);
+  c.pixels = std::min<std::int64_t>(tile.m, end - c.first_pixel);  // of several images: the whole plane
   return c;
 }
 
@@ -388,6 +357,7 @@ Status unpack_conv(const Task& task, ConvTiling& t) {
   if (t.pairs && !takes_pairs(s, t.tile.panels)) return bad_params(kName, "tiles of half pairs");
   if (t.tap_span > s.taps || (t.tap_span < s.taps && t.k_chunk != 1))
     return bad_params(kName, "taps out of range");
+  if (t.images < 1 || t.images > s.batch) return bad_params(kName, "several images in a tile");
   if (t.tap_patches && (!t.part_rows || t.tap_span == s.taps)) return bad_params(kName, "taps out of range");
   std::int64_t tiles = 0;
   for (const ConvPhase& p : s.phases) {
@@ -416,6 +386,7 @@ Status unpack_conv(const Task& task, ConvTiling& t) {
     if (!total) return bad_params(kName, "too many tiles");
     tiles = *total;
   }
+  if (t.images > 1 && !takes_images(t)) return bad_params(kName, "several images in a tile");
   return check_blocks(task, tiles);
 }
 
@@ -438,6 +409,7 @@ ConvTiling ConvTiling::with(const CubePlan& plan, int element_bytes) const {
   t.b_buffers = plan.b_buffers;
   t.l0c_buffers = plan.l0c_buffers;
   t.rows_inner = plan.rows_inner;
+  t.images = plan.images;
   t.patch_elements = largest_patch(t, element_bytes);
   return t;
 }
@@ -448,22 +420,34 @@ std::vector<CubePlan> conv_plans(const ConvTiling& tiling, const TileProgram& ep
   const int e = problem.element_bytes;
   PlanList list;
   list.prune = prune;
-  int last_m = 0;
-  std::int64_t patch = 0;
-  for_tiles(tiling, epilogue, e, false, chip, [&](const CubePlan& plan) {
-    if (plan.tile.m != last_m) patch = tiling.with(plan, e).patch_elements;
-    last_m = plan.tile.m;
+  TileRows rows{0, 0};
+  std::int64_t patch = 0, mean = 0, step = 1;
+  for_tiles(tiling, epilogue, e, false, true, chip, [&](const CubePlan& plan) {
+    const ConvSpec& s = tiling.spec;
+    if (plan.tile.m != rows.m || plan.images != rows.images) {
+      rows = {plan.tile.m, plan.images};
+      patch = tiling.with(plan, e).patch_elements;
+      step = row_step(s, plan.images);
+      mean = mean_patch(s, plan.images == 1 ? plan.tile.m : problem.rows, step) * plan.images;
+    }
     TileOperands o;
     o.a_unit_bytes = patch * e;
-    o.a_mean_bytes = std::min(patch, mean_patch(tiling.spec, plan.tile.m) *
-                                         (fractal_row_bytes(e) / e / tiling.spec.taps_in_fractal)) *
-                     e;
-    o.b_unit_bytes = tiling.spec.fractals() * plan.tile.panels * 16 * fractal_row_bytes(e);
-    o.a_blocks = 1;
+    o.a_mean_bytes = std::min(patch, mean * (fractal_row_bytes(e) / e / s.taps_in_fractal)) * e;
+    o.b_unit_bytes = s.fractals() * plan.tile.panels * 16 * fractal_row_bytes(e);
+    o.a_blocks = step == 1 ? plan.images : ceil_div(mean, s.in[2]);
     o.a_blocks_grow = true;
     o.b_blocks = plan.tile.panels;
-    add_l1_plans(problem, plan, o, ceil_div(problem.rows, std::int64_t{plan.tile.m}),
-                 ceil_div(tiling.spec.n1, std::int64_t{plan.tile.panels}), chip, list);
+    CubeProblem p = problem;
+    if (plan.images > 1) {  // as if several were one
+      const std::int64_t batch = ceil_div(s.batch, std::int64_t{plan.images});
+      p.batches = problem.batches / s.batch * batch;
+      p.b_run_batches = problem.b_run_batches / s.batch * batch;
+      p.rows = plan.tile.m;
+    }
+    // Rows that a stride leaves out stay where they are.
+    if (step > 1) p.a_bytes = p.a_bytes / s.in[1] * std::min(s.in[1], s.phases.front().count[1]);
+    add_l1_plans(p, plan, o, ceil_div(p.rows, std::int64_t{plan.tile.m}),
+                 ceil_div(s.n1, std::int64_t{plan.tile.panels}), chip, list);
   });
   return std::move(list.plans);
 }

@@ -7,12 +7,18 @@
 
 namespace atc::kernels {
 
-/// One tile of a convolution's output: pixels of one depth plane of a phase x panels of 16 channels.
+/// One tile of a convolution's output: pixels of one depth plane of a phase x panels of 16 channels; of
+/// `images` items of the batch from `batch` on, each of which begins a row of fractals.
 struct ConvTile {
   std::size_t phase = 0;
   std::int64_t batch = 0, group = 0, depth = 0;
+  std::int64_t images = 1;
   std::int64_t panel0 = 0, panels = 1;
-  std::int64_t first_pixel = 0, pixels = 1;
+  std::int64_t first_pixel = 0, pixels = 1;  ///< of each image
+
+  /// Rows of L0C from one image to the next, and of all of them.
+  std::int64_t image_rows() const { return round_up(pixels, 16); }
+  std::int64_t rows() const { return (images - 1) * image_rows() + pixels; }
 };
 
 struct ConvTiling {
@@ -29,6 +35,7 @@ struct ConvTiling {
   bool pairs = false;        ///< the epilogue takes two panels at once: the blocks of its 8-bit operands
   bool part_rows = false;    ///< a tile is part of one output row, and L1 has only the columns it needs
   bool tap_patches = false;  ///< with part_rows: L1 has only what one part of the taps touches
+  int images = 1;  ///< items of the batch in a tile; more than one have whole planes, padded to fractals
 
   std::int64_t span_fractals() const { return tap_span / spec.taps_in_fractal; }
   std::int64_t epilogue_lanes() const { return pairs ? 32 : 16; }
@@ -37,8 +44,9 @@ struct ConvTiling {
   }
   std::int64_t panel_tiles() const { return ceil_div(spec.n1, std::int64_t{tile.panels}); }
   std::int64_t phase_tiles(const ConvPhase& p) const {
-    return spec.batch * spec.groups * p.count[0] * pixel_tiles(p) * panel_tiles();
+    return batch_tiles() * spec.groups * p.count[0] * pixel_tiles(p) * panel_tiles();
   }
+  std::int64_t batch_tiles() const { return ceil_div(spec.batch, std::int64_t{images}); }
   std::int64_t pixel_tiles(const ConvPhase& p) const {
     return part_rows ? p.count[1] * row_tiles(p) : ceil_div(p.count[1] * p.count[2], std::int64_t{tile.m});
   }

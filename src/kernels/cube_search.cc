@@ -14,24 +14,32 @@ constexpr std::int64_t kMostBuffers = 64;
 // Parts that the reduction is cut into, for L1.
 constexpr std::int64_t kParts[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 96, 128};
 
-/// How often the longest core loads a part of each operand.
+/// How often a core with most tiles loads a part of each operand.
 struct Loads {
   std::int64_t a = 0, b = 0;
 };
 
+/// Runs of `run` tiles that `tiles` consecutive ones touch at most, of blocks that are all of so many tiles.
+std::int64_t runs_touched(std::int64_t tiles, std::int64_t run) {
+  if (tiles % run == 0 || run % tiles == 0) return ceil_div(tiles, run);
+  return std::min(tiles, (tiles - 2) / run + 2);
+}
+
+// Of the usual core; `most`: of one that touches most runs.
 Loads loads_of(const CubeProblem& p, const CubePlan& plan, std::int64_t tiles, std::int64_t parts,
-               std::int64_t row_tiles, std::int64_t panel_tiles) {
+               std::int64_t row_tiles, std::int64_t panel_tiles, bool most) {
+  const auto runs = [&](std::int64_t run) { return most ? runs_touched(tiles, run) : ceil_div(tiles, run); };
   Loads n{tiles * parts, tiles * parts};
   const std::int64_t a_in_l1 = plan.a_buffers / parts, b_in_l1 = plan.b_buffers / parts;  // whole tiles
   if (!plan.rows_inner) {
-    if (a_in_l1 >= 1) n.a = ceil_div(tiles, panel_tiles) * parts;
+    if (a_in_l1 >= 1) n.a = runs(panel_tiles) * parts;
     if (b_in_l1 >= panel_tiles) {
       const std::int64_t times = p.b_shared ? 1 : ceil_div(tiles, row_tiles * panel_tiles);
       n.b = std::min(tiles, times * panel_tiles) * parts;
     }
   } else {
     const std::int64_t run = p.b_run_batches * row_tiles;  // tiles of equal columns
-    if (b_in_l1 >= 1) n.b = ceil_div(tiles, run) * parts;
+    if (b_in_l1 >= 1) n.b = runs(run) * parts;
     if (a_in_l1 >= run) n.a = std::min(tiles, run) * parts;
   }
   return n;
@@ -59,18 +67,43 @@ std::int64_t tiles_of(const CubeProblem& p, std::int64_t row_tiles, std::int64_t
   return ceil_div(p.batches * row_tiles * panel_tiles, std::int64_t{chip.cube_blocks()});
 }
 
-/// Cycles that one tile takes on the cube and on MTE1 when its parts need `slices` slices.
+// Of the blocks with most tiles the first one that touches most runs of tiles: it loads what stays in L1 most
+// often.
+std::int64_t first_tile_of_longest(const std::vector<std::int64_t>& blocks, std::int64_t run) {
+  std::int64_t most = 0, chosen = 0;
+  for (std::size_t b = 0; b + 1 < blocks.size() && blocks[b + 1] - blocks[b] == blocks[1]; ++b) {
+    const std::int64_t touched = (blocks[b + 1] - 1) / run - blocks[b] / run;
+    if (b > 0 && touched <= most) continue;
+    most = touched;
+    chosen = blocks[b];
+  }
+  return chosen;
+}
+
+/// Cycles of a product of one tile over so many fractals in so many slices, on the cube and on MTE1.
 struct ProductCycles {
   std::int64_t cube, mte1;
   std::int64_t longer() const { return std::max(cube, mte1); }
 };
-ProductCycles product_cycles(const CubeProblem& p, const CubeTileSize& t, std::int64_t slices,
-                             const soc::Chip& chip) {
-  const std::int64_t m16 = round_up(t.m, 16), fractals = p.k_units * p.unit_fractals;
-  const std::int64_t row_bytes = fractal_row_bytes(p.element_bytes);
+ProductCycles product_cycles(const CubeProblem& p, const CubeTileSize& t, std::int64_t fractals,
+                             std::int64_t slices, const soc::Chip& chip) {
+  const std::int64_t m16 = round_up(t.m, 16), row_bytes = fractal_row_bytes(p.element_bytes);
   return {m16 / 16 * t.panels * fractals * (p.element_bytes == 4 ? 4 : 1) + slices * kStart,
           m16 * fractals * row_bytes / chip.l1_to_l0a +
               std::int64_t{t.panels} * 16 * fractals * row_bytes / chip.l1_to_l0b + slices * 2 * kStart};
+}
+
+/// Cycles of one of equal parts of a tile's product: LoadData of a slice runs beside Mmad of the one before,
+/// which may be a fractal shorter.
+std::int64_t part_cycles(const CubeProblem& p, const CubeTileSize& t, std::int64_t fractals,
+                         const soc::Chip& chip) {
+  const std::int64_t slices = ceil_div(fractals, std::int64_t{t.k_slice});
+  const std::int64_t small = fractals / slices, large = fractals % slices,
+                     turns = std::min(large, slices - large);
+  const ProductCycles of_small = product_cycles(p, t, small, 1, chip),
+                      of_large = product_cycles(p, t, small + 1, 1, chip);
+  return (large - turns) * of_large.longer() + (slices - large - turns) * of_small.longer() +
+         turns * (std::max(of_small.cube, of_large.mte1) + std::max(of_large.cube, of_small.mte1));
 }
 
 }  // namespace
@@ -82,17 +115,24 @@ void estimate_plan(const CubeProblem& p, CubePlan& plan, const TileOperands& o, 
   const std::int64_t all_tiles = p.batches * row_tiles * panel_tiles;
   const std::int64_t cores = std::min<std::int64_t>(chip.cube_blocks(), all_tiles);
   const std::int64_t parts = ceil_div(p.k_units, plan.k_chunk);
+  const std::int64_t fractals = p.k_units * p.unit_fractals;
   const std::int64_t slices = parts * ceil_div(plan.k_chunk * p.unit_fractals, t.k_slice);
-  const ProductCycles product = product_cycles(p, t, slices, chip);
+  const std::int64_t product = std::max(parts * part_cycles(p, t, fractals / parts, chip),
+                                        product_cycles(p, t, fractals, slices, chip).longer());
 
+  plan.run = plan.rows_inner ? p.b_run_batches * row_tiles : panel_tiles;
+  plan.period = plan.rows_inner ? row_tiles : row_tiles * panel_tiles;
   const Mover mover{chip, cores};
-  const Loads n = loads_of(p, plan, tiles, parts, row_tiles, panel_tiles);
+  const Loads n = loads_of(p, plan, tiles, parts, row_tiles, panel_tiles, true);
+  const Loads usual_loads = loads_of(p, plan, tiles, parts, row_tiles, panel_tiles, false);
   // Bytes of one tile's operands; the last of its parts may be short.
   const std::int64_t a_tile = o.a_mean_bytes * p.k_units, b_tile = o.b_unit_bytes * p.k_units;
-  plan.a_far = near(p.a_bytes, chip) ? 0
-                                     : ddr_permille(p.a_bytes, p.a_bytes,
-                                                    n.a * a_tile / parts * all_tiles / tiles, cores, chip.l2);
-  plan.b_far = ddr_permille(p.b_bytes, p.b_bytes, n.b * b_tile / parts * all_tiles / tiles, cores, chip.l2);
+  plan.a_far = near(p.a_bytes, chip)
+                   ? 0
+                   : ddr_permille(p.a_bytes, p.a_bytes, usual_loads.a * a_tile / parts * all_tiles / tiles,
+                                  cores, chip.l2);
+  plan.b_far =
+      ddr_permille(p.b_bytes, p.b_bytes, usual_loads.b * b_tile / parts * all_tiles / tiles, cores, chip.l2);
   const auto a_load = [&](std::int64_t units) {
     return mover.cycles(o.a_mean_bytes * units, o.a_blocks * (o.a_blocks_grow ? units : 1), plan.a_far,
                         false);
@@ -116,13 +156,22 @@ void estimate_plan(const CubeProblem& p, CubePlan& plan, const TileOperands& o, 
   const std::int64_t fetch = chip.split ? elements * 4 / (2 * chip.l2_read) + runs * kStart : 0;
 
   const std::int64_t out = std::max(fixpipe, vector);
-  const std::int64_t tile = std::max({product.longer() + (plan.l0c_buffers > 1 ? 0 : out), out, store});
-  // The first load, then the slowest of the other pipes; or all loads, then the last part of the last
-  // product.
-  const std::int64_t first = a_load(plan.k_chunk) + b_load(plan.k_chunk) + product.mte1 / slices;
-  const std::int64_t loads = n.a * a_load(usual) + n.b * b_load(usual) + tiles * fetch;
+  const std::int64_t tile = std::max({product + (plan.l0c_buffers > 1 ? 0 : out), out, store});
+  // Each tile takes as long as its loads or the slowest of the other pipes. The first one loads both
+  // operands: it waits for their first parts, or ends with the product of the last ones.
+  const std::int64_t a = parts * a_load(usual), b = parts * b_load(usual);
+  const std::int64_t first_parts = a_load(plan.k_chunk) + b_load(plan.k_chunk) +
+                                   product_cycles(p, t, fractals, slices, chip).mte1 / slices;
+  const std::int64_t first = std::max(first_parts + tile, a + b + fetch + product / parts);
+  // Of the others, those that load A, B, both or neither.
+  const std::int64_t others = tiles - 1, with_a = std::min(n.a / parts - 1, others),
+                     with_b = std::min(n.b / parts - 1, others),
+                     both = std::max<std::int64_t>(0, with_a + with_b - others);
+  const std::int64_t rest =
+      both * std::max(tile, a + b + fetch) + (with_a - both) * std::max(tile, a + fetch) +
+      (with_b - both) * std::max(tile, b + fetch) + (others - with_a - with_b + both) * std::max(tile, fetch);
   const std::int64_t drain = vector + fetch + (chip.fixpipe ? fixpipe / runs : 0) + store / runs;
-  plan.cycles = std::max(first + tiles * tile, loads + product.longer() / parts) + drain;
+  plan.cycles = first + rest + drain;
 }
 
 CubeProblem epilogue_problem(const TileProgram& epilogue, const std::vector<Operand>& operands) {
@@ -147,7 +196,7 @@ void add_l1_plans(const CubeProblem& p, const CubePlan& tile, const TileOperands
   const std::int64_t fractals = p.k_units * p.unit_fractals;
   if (list.prune &&
       tiles_of(p, row_tiles, panel_tiles, chip) *
-              product_cycles(p, tile.tile, ceil_div(fractals, tile.tile.k_slice), chip).longer() >
+              product_cycles(p, tile.tile, fractals, ceil_div(fractals, tile.tile.k_slice), chip).longer() >
           list.lowest)
     return;
   std::int64_t last_chunk = 0;
@@ -217,7 +266,10 @@ CubePlan best_plan(std::vector<CubePlan> plans, std::size_t finalists,
 
 std::int64_t longest_block(const PreparedKernel& kernel, const CubePlan& plan, std::int64_t tiles,
                            const std::vector<Operand>& operands, const soc::Chip& chip) {
-  constexpr std::int64_t kFull = 48;  // longer blocks are run so far only
+  // Longer blocks than twice this are run so far only, and taken to go on like the second half: of whole
+  // periods, for tiles at an edge are smaller.
+  constexpr std::int64_t kHalf = 24, kLongestPeriod = 48;
+  const std::int64_t half = plan.period <= kLongestPeriod ? round_up(kHalf, plan.period) : kHalf;
   std::vector<aicore::Gm> gm;
   for (const Operand& o : operands) gm.push_back({nullptr, o.bytes, false, near(o.bytes, chip) ? 0 : 1000});
   gm[0].ddr_permille = plan.a_far;
@@ -225,14 +277,18 @@ std::int64_t longest_block(const PreparedKernel& kernel, const CubePlan& plan, s
   const std::vector<std::int64_t> blocks = split_tiles(tiles, chip.cube_blocks());
   const std::int64_t n = blocks[1];
   aicore::Core core(chip, aicore::Values::None, true);
-  const auto cycles = [&](std::int64_t last) {
+  const auto cycles = [&](std::int64_t first, std::int64_t count) {
     core.start_block(static_cast<int>(blocks.size()) - 1);
-    kernel.run(core, gm, 0, last);
+    kernel.run(core, gm, first, first + count);
     return core.stats().cycles;
   };
-  if (n <= kFull) return cycles(n);
-  const std::int64_t half = cycles(kFull / 2), full = cycles(kFull);
-  return full + (n - kFull) * (full - half) / (kFull / 2);
+  if (n > 2 * half) {
+    const std::int64_t first = cycles(0, half), both = cycles(0, 2 * half);
+    return both + (n - 2 * half) * (both - first) / half;
+  }
+  // The first block has no short tile where another may; another may load more.
+  const std::int64_t first = first_tile_of_longest(blocks, plan.run);
+  return first == 0 ? cycles(0, n) : std::max(cycles(0, n), cycles(first, n));
 }
 
 int ddr_permille(std::int64_t bytes, std::int64_t missing, std::int64_t moved, std::int64_t cores,

@@ -47,7 +47,10 @@ struct CubePlan {
   int a_buffers = 2, b_buffers = 2;  ///< in L1
   int l0c_buffers = 2;
   bool rows_inner = false;  ///< consecutive tiles share columns (B), else rows (A)
+  std::int64_t run = 1;     ///< so many of them
+  std::int64_t period = 1;  ///< after so many tiles their sizes repeat
   std::int64_t ub_rows = 1;
+  int images = 1;            ///< of a convolution: items of the batch in a tile
   int a_far = 0, b_far = 0;  ///< thousandths of what is moved of A and B that come from memory
   std::int64_t cycles = 0;   ///< estimated, of the longest core, without the launch
 };
@@ -81,7 +84,8 @@ CubePlan best_plan(std::vector<CubePlan> plans, std::size_t finalists,
 inline constexpr std::size_t kFinalists = 20;
 inline constexpr std::size_t kFinalistsOfATile = 4;
 
-/// Cycles of the longest block of a task of `tiles` tiles over the chip's cubes, operands in L2 where they
+/// Cycles of the longest block of a task of `tiles` tiles over the chip's cubes (the first one, or of those
+/// with as many tiles one that touches most runs), operands in L2 where they
 /// may be (A and B as `plan` has it). Of long blocks a part is run and the rest taken to go on like it.
 std::int64_t longest_block(const PreparedKernel& kernel, const CubePlan& plan, std::int64_t tiles,
                            const std::vector<Operand>& operands, const soc::Chip& chip);

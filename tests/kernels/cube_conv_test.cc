@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
+#include <tuple>
 
 #include "atc/base/math.h"
 #include "harness.h"
@@ -327,6 +329,104 @@ TEST(CubeConv, WideRowsAndLargeKernelsFitEveryChip) {
         if (std::string_view(soc) == "Ascend310") expect_right(p, p.memory);
         if (::testing::Test::HasFatalFailure()) return;
       }
+}
+
+// Runs a task in every mode: right values, and the same cycles with and without them.
+void expect_right_in_all_modes(Problem p, const Task& task, const soc::Chip& chip) {
+  Memory literal = p.memory, none = p.memory;
+  const auto fast = run_task(task, chip, p.memory, aicore::Values::Fast);
+  ASSERT_TRUE(fast.status.ok()) << fast.status.to_string();
+  expect_right(p, p.memory);
+  const auto exact = run_task(task, chip, literal, aicore::Values::Literal, true);
+  expect_right(p, literal);
+  EXPECT_EQ(run_task(task, chip, none, aicore::Values::None, true).cycles(), exact.cycles());
+}
+
+std::vector<CubePlan> plans_of(const Problem& p, const ConvTiling& t, const soc::Chip& chip) {
+  return conv_plans(t, *conv_epilogue(t, p.operands), p.operands, chip, false);
+}
+
+// Small planes of several items of the batch in one tile, the last tile with fewer of them.
+TEST(CubeConv, SeveralImagesInATile) {
+  const Geometry small_planes[] = {
+      {5, 1, 40, 33, {1, 5, 5}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}},
+      {7, 1, 20, 24, {1, 7, 6}, {1, 1, 1}, {1, 2, 1}, {1, 1, 1}, {0, 0, 0}},
+      {3, 2, 16, 32, {3, 5, 4}, {2, 3, 2}, {1, 2, 1}, {1, 1, 1}, {1, 1, 0}},
+  };
+  std::uint32_t seed = 500;
+  for (const char* soc : {"Ascend910B3", "Ascend310P3"})
+    for (const Geometry& g : small_planes)
+      for (const DType dtype : {DType::F32, DType::F16})
+        for (const bool in_rows : {false, true}) {
+          const Problem p = make_problem(g, dtype, seed++, in_rows);
+          const ConvTiling t = conv_tiling(p.spec);
+          std::set<std::tuple<int, int, int, bool>> seen;  // some plans of each kind
+          int tried = 0;
+          for (const CubePlan& plan : plans_of(p, t, chip(soc))) {
+            const int parts = plan.k_chunk < p.spec.k1 ? 2 : 1;
+            if (plan.images < 2 ||
+                !seen.insert({plan.images, parts, plan.l0c_buffers, plan.rows_inner}).second)
+              continue;
+            expect_right_in_all_modes(p, pack_conv(t.with(plan, bit_width(dtype) / 8), p.operands, chip(soc)),
+                                      chip(soc));
+            if (::testing::Test::HasFatalFailure()) return;
+            ++tried;
+          }
+          EXPECT_GE(tried, 4);
+        }
+}
+
+TEST(CubeConv, RefusesImagesThatATileCannotHave) {
+  const Problem p =
+      make_problem({4, 1, 16, 16, {1, 5, 5}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}}, DType::F16, 9);
+  const ConvTiling t = conv_tiling(p.spec);
+  const std::vector<CubePlan> plans = plans_of(p, t, chip());
+  const auto two = std::find_if(plans.begin(), plans.end(), [](const CubePlan& q) { return q.images == 2; });
+  ASSERT_NE(two, plans.end());
+  const ConvTiling good = t.with(*two, 2);
+  EXPECT_TRUE(prepare_cube_conv(pack_conv(good, p.operands, chip()), chip()).ok());
+  const auto refused = [&](void (*change)(ConvTiling&)) {
+    Task task = pack_conv(good, p.operands, chip());
+    ConvTiling bad = good;
+    change(bad);
+    task.params = conv_params(bad);
+    const auto kernel = prepare_cube_conv(task, chip());
+    return !kernel.ok() && kernel.status().diagnostic().code == "E10041";
+  };
+  EXPECT_TRUE(refused([](ConvTiling& b) { b.images = 0; }));
+  EXPECT_TRUE(refused([](ConvTiling& b) { b.images = 5; }));  // of 4
+  EXPECT_TRUE(refused([](ConvTiling& b) { b.images = 3; }));  // in rows for two
+  EXPECT_TRUE(refused([](ConvTiling& b) { b.tile.m = 50; }));
+  EXPECT_TRUE(refused([](ConvTiling& b) { b.part_rows = true; }));
+}
+
+// A kernel of one row: rows that the stride leaves out are not loaded, whatever lies in the padding.
+TEST(CubeConv, LeavesOutRowsBetweenStrides) {
+  const Geometry strided[] = {
+      {2, 1, 20, 24, {1, 9, 6}, {1, 1, 1}, {1, 2, 2}, {1, 1, 1}, {0, 0, 0}},
+      {1, 1, 20, 24, {1, 10, 6}, {1, 1, 3}, {1, 3, 1}, {1, 1, 1}, {0, 2, 1}},
+      {1, 1, 8, 9, {1, 2, 40}, {1, 1, 1}, {1, 4, 1}, {1, 1, 1}, {0, 8, 0}},   // rows wholly in the padding
+      {1, 1, 8, 9, {1, 3, 300}, {1, 1, 1}, {1, 4, 1}, {1, 1, 1}, {0, 9, 0}},  // no row but padding
+  };
+  std::uint32_t seed = 600;
+  for (const char* soc : {"Ascend910B3", "Ascend310P3"})
+    for (const Geometry& g : strided)
+      for (const DType dtype : {DType::F32, DType::F16}) {
+        const Problem p = make_problem(g, dtype, seed++);
+        const auto task = make_conv_task(p.spec, p.operands, chip(soc));
+        ASSERT_TRUE(task.ok()) << task.status().to_string();
+        expect_right_in_all_modes(p, *task, chip(soc));
+        if (::testing::Test::HasFatalFailure()) return;
+      }
+
+  Problem p =
+      make_problem({1, 1, 16, 16, {1, 64, 64}, {1, 1, 1}, {1, 4, 1}, {1, 1, 1}, {0, 0, 0}}, DType::F16, 7);
+  const auto task = make_conv_task(p.spec, p.operands, chip());
+  ASSERT_TRUE(task.ok());
+  std::int64_t read = 0;
+  for (const aicore::Stats& s : run_task(*task, chip(), p.memory, aicore::Values::None, true).blocks)
+    read += s.gm_read;
+  EXPECT_LT(read, p.operands[0].bytes / 2);
 }
 
 TEST(CubeConv, OverflowingTilesAreInternalErrors) {

@@ -57,6 +57,38 @@ TEST(CubeSearch, TakesTheBestOfAllPlans) {
     }
 }
 
+// What the search simulates of a task is as long as any of its blocks: among them blocks that load the rows
+// of two runs of tiles.
+TEST(CubeSearch, SimulatesTheLongestBlock) {
+  const Product p(2048, 768, 768);
+  const TileProgram epilogue = *matmul_epilogue(p.spec, p.operands);
+  MatMulTiling t;
+  t.spec = p.spec;
+  const soc::Chip& chip = testing::chip();
+  int uneven = 0;
+  for (const CubePlan& plan : matmul_plans(p.spec, epilogue, p.operands, chip)) {
+    if (plan.tile.m != 128 || plan.tile.panels != 8) continue;
+    const MatMulTiling tiling = t.with(plan);
+    const auto kernel = matmul_kernel(tiling, epilogue, DType::F16);
+    const std::vector<std::int64_t> blocks = split_tiles(tiling.tiles(), chip.cube_blocks());
+    std::vector<aicore::Gm> gm;
+    for (const Operand& o : p.operands) gm.push_back({nullptr, o.bytes, false, 0});
+    gm[0].ddr_permille = plan.a_far;
+    gm[1].ddr_permille = plan.b_far;
+    aicore::Core core(chip, aicore::Values::None, true);
+    std::int64_t longest = 0, first = 0;
+    for (std::size_t b = 0; b + 1 < blocks.size(); ++b) {
+      core.start_block(static_cast<int>(blocks.size()) - 1);
+      kernel->run(core, gm, blocks[b], blocks[b + 1]);
+      longest = std::max(longest, core.stats().cycles);
+      if (b == 0) first = core.stats().cycles;
+    }
+    EXPECT_EQ(longest_block(*kernel, plan, tiling.tiles(), p.operands, chip), longest);
+    uneven += first < longest ? 1 : 0;
+  }
+  EXPECT_GT(uneven, 0);
+}
+
 TEST(CubeSearch, IsRepeatable) {
   const Product p(200, 300, 400);
   const Task a = *make_matmul_task(p.spec, p.operands, chip()),
