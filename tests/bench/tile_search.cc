@@ -1,13 +1,17 @@
 // How good the tiles are that the search chooses for cube tasks.
-//   tile_search [--exhaustive] [--plans N]
+//   tile_search [--exhaustive] [--pipes]
 // For the matrix products and convolutions of ResNet-50, BERT base and LLaMA-2-7B prefill at batch 16 on two
 // chips: simulated cycles of the longest core beside a bound that no tiling can beat, and (--exhaustive)
 // beside the best of all plans, each of them simulated. Launch is not counted. Prints the geometric means and
-// the five worst. Exits with 1 when a chosen plan is worse than the best.
+// the five worst. Exits with 1 when a chosen plan is worse than the best. --pipes: also how busy each pipe of
+// the longest core is, per cent.
 //
 // The bound: the longest of what the cube takes (whole fractals, the best integer split over the cores), what
-// memory takes for every byte once, and what a core's port takes for its own rows, columns and results; with
-// one fill (the first slice of both operands) and one drain (the last rows of the chosen tile).
+// memory takes for every byte once, and what each other pipe of a core takes for its own rows, columns and
+// results; with one fill (the first slice of both operands) and one drain (the last rows of the chosen tile).
+// Of the pipes: MTE2 brings the core's operands and on split cores the accumulators back from L2 (to two
+// vector cores), MTE3 writes the results, FIX or without Fixpipe V moves the accumulators, and V does the
+// epilogue's passes. All of these count bytes and elements only, no start of an instruction.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -79,7 +83,9 @@ VectorProgram relu() {
 }
 
 struct Chosen {
-  CubePlan plan;  // of the task
+  CubePlan plan;        // of the task
+  CubePlan best_plan;   // of all of them
+  aicore::Stats stats;  // of the longest block
   std::int64_t cycles = 0, best = 0, plans = 0;
   double bound = 0;
   bool cube_bound = false;
@@ -89,6 +95,7 @@ struct Chosen {
 struct Work {
   std::int64_t row_fractals, panels, k_fractals;  // of all batches
   double a_bytes, b_bytes, out_bytes;
+  double out_elements, vector_passes;
 };
 
 double bytes(std::int64_t n) { return static_cast<double>(n); }
@@ -106,11 +113,16 @@ double bound_of(const Work& w, const CubePlan& plan, const soc::Chip& chip, bool
     const double cube = static_cast<double>(rows * panels * w.k_fractals);
     const double row_share = static_cast<double>(rows) / static_cast<double>(w.row_fractals);
     const double panel_share = static_cast<double>(panels) / static_cast<double>(w.panels);
-    const double in = (w.a_bytes * row_share + w.b_bytes * panel_share) / chip.l2_read;
+    const double accumulators = 4 * w.out_elements * row_share * panel_share;  // bytes
+    const double fetched = chip.split ? accumulators / (2 * chip.l2_read) : 0;
+    const double in = (w.a_bytes * row_share + w.b_bytes * panel_share) / chip.l2_read + fetched;
+    const double fixpipe = accumulators / chip.l0c_out;
+    const double passes = accumulators / chip.vector_bytes * w.vector_passes;
+    const double vector = chip.fixpipe ? std::max(fixpipe, passes) : fixpipe + passes;
     const double out = w.out_bytes * row_share * panel_share / chip.ub_write_l2;
     const double cores = static_cast<double>(std::min(w.row_fractals, p) * std::min(w.panels, q));
     const double memory = std::max({far_in / gm, far_out / gm, far_in / cores / chip.ddr_read});
-    const double longest = std::max({cube, in, out, memory});
+    const double longest = std::max({cube, in, out, vector, memory});
     if (longest >= best) continue;
     best = longest;
     cube_bound = cube >= longest;
@@ -124,23 +136,24 @@ double bound_of(const Work& w, const CubePlan& plan, const soc::Chip& chip, bool
          last * 2 / chip.ub_write_l2;
 }
 
-std::int64_t longest(const Task& task, const CubePlan& plan, const soc::Chip& chip) {
+void measure(const Task& task, const soc::Chip& chip, Chosen& c) {
   const KernelDef* def = find_kernel(task.kernel);
   auto kernel = def->prepare(task, chip);
   std::vector<aicore::Gm> gm;
   for (const Operand& o : task.operands)
     gm.push_back({nullptr, o.bytes, false, o.bytes <= chip.l2 / 2 ? 0 : 1000});
-  gm[0].ddr_permille = plan.a_far;
-  gm[1].ddr_permille = plan.b_far;
+  gm[0].ddr_permille = c.plan.a_far;
+  gm[1].ddr_permille = c.plan.b_far;
   aicore::Core core(chip, aicore::Values::None, true);
-  std::int64_t cycles = 0;
   for (int b = 0; b < task.blocks(); ++b) {
     core.start_block(task.blocks());
     (*kernel)->run(core, gm, task.block_tiles[static_cast<std::size_t>(b)],
                    task.block_tiles[static_cast<std::size_t>(b) + 1]);
-    cycles = std::max(cycles, core.stats().cycles);
+    if (const aicore::Stats stats = core.stats(); stats.cycles > c.cycles) {
+      c.cycles = stats.cycles;
+      c.stats = stats;
+    }
   }
-  return cycles;
 }
 
 // Plans of the exhaustive search, simulated; the chosen one is among them.
@@ -149,7 +162,9 @@ void exhaust(Chosen& c, const std::vector<CubePlan>& plans, Simulate simulate) {
   c.plans = static_cast<std::int64_t>(plans.size());
   for (const CubePlan& p : plans) {
     const std::int64_t cycles = simulate(p);
-    if (c.best == 0 || cycles < c.best) c.best = cycles;
+    if (c.best != 0 && cycles >= c.best) continue;
+    c.best = cycles;
+    c.best_plan = p;
   }
 }
 
@@ -176,10 +191,11 @@ Chosen product(const Shape& s, const soc::Chip& chip, bool exhaustive) {
                          chip);
   };
   c.plan = best_plan(matmul_plans(spec, epilogue, operands, chip), kFinalists, simulate);
-  c.cycles = longest(pack_matmul(t.with(c.plan), operands, chip), c.plan, chip);
+  measure(pack_matmul(t.with(c.plan), operands, chip), chip, c);
   if (exhaustive) exhaust(c, matmul_plans(spec, epilogue, operands, chip, false), simulate);
   c.bound =
-      bound_of({ceil_div(s.m, 16), n1, k1, bytes(s.m * s.k * 2), bytes(k1 * n1 * 512), bytes(s.m * s.n * 2)},
+      bound_of({ceil_div(s.m, 16), n1, k1, bytes(s.m * s.k * 2), bytes(k1 * n1 * 512), bytes(s.m * s.n * 2),
+                bytes(s.m * s.n), bytes(epilogue_problem(epilogue, operands).vector_passes)},
                c.plan, chip, c.cube_bound);
   return c;
 }
@@ -221,19 +237,20 @@ Chosen convolution(const Shape& s, const soc::Chip& chip, bool exhaustive) {
     return longest_block(*conv_kernel(candidate, epilogue, DType::F16), p, candidate.tiles(), operands, chip);
   };
   c.plan = best_plan(conv_plans(t, epilogue, operands, chip), kFinalists, simulate);
-  c.cycles = longest(pack_conv(t.with(c.plan, 2), operands, chip), c.plan, chip);
+  measure(pack_conv(t.with(c.plan, 2), operands, chip), chip, c);
   if (exhaustive) exhaust(c, conv_plans(t, epilogue, operands, chip, false), simulate);
   // A stride wider than the kernel leaves pixels out, in whole rows only.
   const double read = s.kernel < s.stride ? static_cast<double>(in_bytes) * static_cast<double>(s.kernel) /
                                                 static_cast<double>(s.stride)
                                           : static_cast<double>(in_bytes);
-  c.bound = bound_of({kBatch * ceil_div(out * out, 16), n1, k1 * taps, read, bytes(n1 * k1 * taps * 512),
-                      static_cast<double>(out_bytes)},
-                     c.plan, chip, c.cube_bound);
+  c.bound = bound_of(
+      {kBatch * ceil_div(out * out, 16), n1, k1 * taps, read, bytes(n1 * k1 * taps * 512), bytes(out_bytes),
+       bytes(kBatch * out * out * s.n), bytes(epilogue_problem(epilogue, operands).vector_passes)},
+      c.plan, chip, c.cube_bound);
   return c;
 }
 
-int run(bool exhaustive) {
+int run(bool exhaustive, bool pipes) {
   struct Row {
     std::string text;
     double ratio;
@@ -262,8 +279,24 @@ int run(bool exhaustive) {
                       static_cast<double>(c.plan.cycles) / static_cast<double>(c.best),
                       static_cast<long long>(c.plans));
         text += line;
+        if (c.plan.cycles > c.best) {
+          const CubePlan& b = c.best_plan;
+          std::snprintf(line, sizeof line,
+                        "  better: %d x %d, k_chunk %lld, buffers %d %d %d%s, estimate %.3f", b.tile.m,
+                        b.tile.panels * 16, static_cast<long long>(b.k_chunk), b.a_buffers, b.b_buffers,
+                        b.l0c_buffers, b.rows_inner ? "r" : "",
+                        static_cast<double>(b.cycles) / static_cast<double>(c.best));
+          text += line;
+        }
         optimal = optimal && c.plan.cycles <= c.best;
       }
+      if (pipes)
+        for (std::size_t p = 0; p < c.stats.busy.size(); ++p) {
+          std::snprintf(line, sizeof line, " %s %lld",
+                        std::string(name(static_cast<aicore::Pipe>(p))).c_str(),
+                        static_cast<long long>(100 * c.stats.busy[p] / c.stats.cycles));
+          text += line;
+        }
       std::printf("%s\n", text.c_str());
       std::fflush(stdout);
       rows.push_back({text, ratio});
@@ -286,10 +319,16 @@ int run(bool exhaustive) {
 }  // namespace atc::kernels
 
 int main(int argc, char** argv) {
-  const bool exhaustive = argc > 1 && std::strcmp(argv[1], "--exhaustive") == 0;
-  if (argc > 2 || (argc == 2 && !exhaustive)) {
-    std::fprintf(stderr, "usage: tile_search [--exhaustive]\n");
-    return 2;
+  bool exhaustive = false, pipes = false;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--exhaustive") == 0) {
+      exhaustive = true;
+    } else if (std::strcmp(argv[i], "--pipes") == 0) {
+      pipes = true;
+    } else {
+      std::fprintf(stderr, "usage: tile_search [--exhaustive] [--pipes]\n");
+      return 2;
+    }
   }
-  return atc::kernels::run(exhaustive);
+  return atc::kernels::run(exhaustive, pipes);
 }
