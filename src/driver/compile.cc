@@ -12,6 +12,7 @@
 #include "driver/model_edit.h"
 #include "driver/path_checks.h"
 #include "driver/precision_nodes.h"
+#include "driver/tuning.h"
 #include "frontend/onnx/importer.h"
 #include "om/writer.h"
 #include "passes/bind_shapes.h"
@@ -99,9 +100,10 @@ Status write_files(const CompileOptions& options, const plan::BuiltPlan& built,
     ATC_ASSIGN(const auto prepared, runtime::prepare(built.plan));
     ATC_ASSIGN(const runtime::Simulation simulation,
                runtime::simulate(*prepared, {.load_libraries = false, .profile = true}));
-    ATC_TRY(report::write_compile_report({built.plan, context, trail.trace.formations(),
-                                          trail.sources.value(), image, trail.custom.taken, simulation},
-                                         options.report));
+    ATC_TRY(
+        report::write_compile_report({built.plan, context, trail.trace.formations(), trail.sources.value(),
+                                      image, trail.custom.taken, simulation, kernels::current_plan_bank()},
+                                     options.report));
   }
   return om::write_om(options.om_output(), image);
 }
@@ -209,7 +211,13 @@ Status compile_model(const CompileOptions& options, CompileResult& result) {
 Status compile(const CompileOptions& options, CompileResult& result) {
   // One of an earlier model would be taken for this one's.
   if (options.export_compile_stat != 0) remove_file(fusion_result_path());
-  return compile_model(options, result).while_doing("compiling " + options.model.filename().string());
+  const std::string doing = "compiling " + options.model.filename().string();
+  if (options.banks.empty()) return compile_model(options, result).while_doing(doing);
+  kernels::PlanBank bank(options.tune);
+  ATC_TRY(read_banks(options, bank, result.warnings));
+  const kernels::PlanBankScope scope(bank);
+  ATC_TRY(compile_model(options, result).while_doing(doing));
+  return finish_banks(options, bank, result);
 }
 
 }  // namespace atc::driver

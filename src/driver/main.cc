@@ -21,6 +21,7 @@
 #include "driver/options.h"
 #include "driver/path_checks.h"
 #include "driver/process.h"
+#include "driver/tuning.h"
 #include "om/info.h"
 #include "om/json_dump.h"
 
@@ -56,8 +57,9 @@ Status run_mode(const CompileOptions& options, std::vector<Diagnostic>& warnings
   return options.display_model_info ? print_info(options.om_output(), console) : Status();
 }
 
-Status read_and_run(const CommandLine& line, std::vector<Diagnostic>& warnings, Console& console) {
-  ATC_ASSIGN(const CompileOptions options, read_options(line));
+Status read_and_run(const CommandLine& line, bool tune, std::vector<Diagnostic>& warnings, Console& console) {
+  ATC_ASSIGN(CompileOptions options, read_options(line));
+  options.tune = tune;
   start_log(options.log);
   log(LogLevel::Info, options.command_line);
   for (const Diagnostic& w : options.warnings) log(LogLevel::Warning, w.message);
@@ -66,9 +68,9 @@ Status read_and_run(const CommandLine& line, std::vector<Diagnostic>& warnings, 
 }
 
 /// No exception leaves atc: each becomes a diagnostic.
-Status guarded(const CommandLine& line, std::vector<Diagnostic>& warnings, Console& console) {
+Status guarded(const CommandLine& line, bool tune, std::vector<Diagnostic>& warnings, Console& console) {
   try {
-    return read_and_run(line, warnings, console);
+    return read_and_run(line, tune, warnings, console);
   } catch (const InternalError& e) {
     return Status::error("E19999", e.what());
   } catch (const std::bad_alloc&) {
@@ -100,7 +102,7 @@ std::optional<Status> print_text(const CommandLine& line, Console& console) {
   return std::nullopt;
 }
 
-int run(std::span<const std::string> arguments, Console& console) {
+int run(std::span<const std::string> arguments, bool tune, Console& console) {
   const auto line = CommandLine::parse(arguments);
   if (!line.ok()) {
     console.start();
@@ -115,7 +117,7 @@ int run(std::span<const std::string> arguments, Console& console) {
     status = *std::move(printed);
   } else {
     console.start();
-    status = guarded(*line, warnings, console);
+    status = guarded(*line, tune, warnings, console);
   }
   if (status.ok()) {
     console.success(warnings);
@@ -128,12 +130,26 @@ int run(std::span<const std::string> arguments, Console& console) {
 
 }  // namespace
 
+// A full disk behind stdout is a failure as well.
 int run_atc(int argc, char** argv) {
   report_file_size_limit();
   const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
   Console console(std::cout, argc > 0 ? argv[0] : "atc");
-  const int code = run(arguments, console);
-  // A full disk behind stdout is a failure as well.
+  const int code = run(arguments, false, console);
+  return std::cout.good() ? code : kFailed;
+}
+
+int run_aoe(int argc, char** argv) {
+  report_file_size_limit();
+  const std::vector<std::string> given(argv + std::min(argc, 1), argv + argc);
+  Console console(std::cout, argc > 0 ? argv[0] : "aoe");
+  int code = kFailed;
+  if (const auto arguments = arguments_of_aoe(given); arguments.ok()) {
+    code = run(*arguments, true, console);
+  } else {
+    console.start();
+    console.failure(arguments.status().diagnostic());
+  }
   return std::cout.good() ? code : kFailed;
 }
 

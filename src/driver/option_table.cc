@@ -72,7 +72,7 @@ constexpr std::array kOptions = std::to_array<OptionSpec>({
   {"compression_optimize_conf", G::ModelTuning, InputFile, "", "", Refused, "Quantisation configuration.", "Quantise the ONNX model before."},
   {"sparsity", G::ModelTuning, Switch, "0", "", Ignored, "1: weights with 4:2 sparsity.", kTuning},
   {"enable_attr_compression", G::ModelTuning, Bool, "true", "", Ignored, "Short attribute names in the .om.", "attributes are stored in full"},
-  {"mdl_bank_path", G::ModelTuning, Text, "", "", Ignored, "Folder of tuned subgraphs.", kTuning},
+  {"mdl_bank_path", G::ModelTuning, Text, "", "", Full, "Folder of a bank of tuned tiles that aoe has written; --op_bank_path's beats it."},
   {"enable_scope_fusion_passes", G::ModelTuning, Text, "", "", Ignored, "Scope fusion of TensorFlow models.", "it concerns TensorFlow models only"},
   {"cluster_config", G::ModelTuning, InputFile, "", "", Refused, "Several devices.", "Compile for one device."},
   {"hccl_sub_comm_config", G::ModelTuning, InputFile, "", "", Refused, "Several devices.", "Compile for one device."},
@@ -91,7 +91,7 @@ constexpr std::array kOptions = std::to_array<OptionSpec>({
   {"allow_hf32", G::OperatorTuning, Bool, "", "", Ignored, "Reserved.", "it is reserved"},
   {"is_weight_clip", G::OperatorTuning, Switch, "1", "", Refused, "0: weights beyond fp16 become infinite.", "Leave the option out."},
   {"jit_compile", G::OperatorTuning, Choice, "1", "0|1|2", Ignored, "Prebuilt or compiled kernels.", kTuning},
-  {"op_bank_path", G::OperatorTuning, Text, "", "", Ignored, "Folder of tuned kernels.", kTuning},
+  {"op_bank_path", G::OperatorTuning, Text, "", "", Full, "Folder of a bank of tuned tiles: aoe writes it, atc takes the tiles of tasks that are in it."},
 
   {"log", G::Debug, Text, "null", "debug|info|warning|error|null", Full, "Level of the log on stderr: debug, info, warning, error or null."},
   {"dump_mode", G::Debug, Switch, "0", "", Refused, "1: JSON with shapes, in mode 1.", "Leave the option out."},

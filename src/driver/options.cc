@@ -335,6 +335,8 @@ class Reader {
       ATC_ASSIGN(out_.custom_ops, parse_custom_op(line_.text("custom_op")));
     }
     out_.embed_custom_ops = line_.text("custom_op_embed") != "0";
+    for (const char* bank : {"mdl_bank_path", "op_bank_path"})
+      if (line_.given(bank)) out_.banks.push_back({bank, line_.text(bank)});
     out_.print_ir_after = line_.text("print-ir-after");
     out_.dump_dir = line_.text("dump-dir");
     out_.report = line_.text("report");
@@ -377,7 +379,8 @@ class Reader {
       if (value.empty() || (without_influence && name != "output_type" && !name.starts_with("custom_op")))
         continue;
       std::string shown = value;
-      if (spec.kind == OptionKind::InputFile) shown = std::filesystem::path(value).filename().string();
+      if (spec.kind == OptionKind::InputFile || name.ends_with("_bank_path"))
+        shown = std::filesystem::path(value).filename().string();
       if (name == "custom_op") shown = custom_ops_text();
       const bool quoted = shown.find_first_of("; \t\n") != std::string::npos;
       text += " --" + std::string(spec.name) + "=" + (quoted ? "\"" + shown + "\"" : shown);

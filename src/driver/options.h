@@ -63,6 +63,14 @@ struct CompileOptions {
   int export_compile_stat = 1;
   LogLevel log = LogLevel::Null;
 
+  /// A folder with a bank of tuned tiles, and the option that named it; later ones win.
+  struct Bank {
+    std::string option;
+    std::filesystem::path folder;
+  };
+  std::vector<Bank> banks;
+  bool tune = false;  ///< aoe: tasks that are not in the bank are tuned, and the last of `banks` is written
+
   std::vector<CustomOpOption> custom_ops;
   bool embed_custom_ops = true;
 

@@ -5,7 +5,7 @@
 #include "kernels/cube_conv_patch.h"
 #include "kernels/in_place_rules.h"
 #include "kernels/kernel_list.h"
-#include "kernels/plan_memo.h"
+#include "kernels/plan_choice.h"
 #include "kernels/program_params.h"
 #include "kernels/task_packing.h"
 #include "soc/chip.h"
@@ -13,7 +13,7 @@
 namespace atc::kernels {
 namespace {
 
-constexpr std::string_view kName = "cube_conv";
+constexpr std::string_view kName = kConvKernel;
 
 // Of a tile.
 constexpr std::int64_t kMostRows = 512;
@@ -468,16 +468,19 @@ StatusOr<Task> make_conv_task(const ConvSpec& spec, std::vector<Operand> operand
   ConvTiling t = conv_tiling(spec);
   ATC_ASSIGN(const TileProgram epilogue, conv_epilogue(t, operands));
   const int e = bit_width(operands[0].dtype) / 8;
-  // Without a plan no cycles are estimated.
-  const CubePlan plan = remembered_plan(conv_params(t), operands, chip, [&] {
-    std::vector<CubePlan> plans = conv_plans(t, epilogue, operands, chip);
-    if (plans.empty()) return CubePlan{};
-    return best_plan(std::move(plans), kFinalists, [&](const CubePlan& p) {
-      const ConvTiling candidate = t.with(p, e);
-      const std::unique_ptr<PreparedKernel> kernel = conv_kernel(candidate, epilogue, operands[0].dtype);
-      return longest_block(*kernel, p, candidate.tiles(), operands, chip);
-    });
-  });
+  const PlanQuestion question = {kConvKernel,
+                                 conv_params(t),
+                                 operands,
+                                 chip,
+                                 [&](bool prune) { return conv_plans(t, epilogue, operands, chip, prune); },
+                                 [&](const CubePlan& p) {
+                                   const ConvTiling candidate = t.with(p, e);
+                                   const std::unique_ptr<PreparedKernel> kernel =
+                                       conv_kernel(candidate, epilogue, operands[0].dtype);
+                                   return longest_block(*kernel, p, candidate.tiles(), operands, chip);
+                                 },
+                                 [&](const CubePlan& p) { return pack_conv(t.with(p, e), operands, chip); }};
+  ATC_ASSIGN(const CubePlan plan, choose_plan(question));
   if (plan.cycles > 0) return pack_conv(t.with(plan, e), std::move(operands), chip);
   // What must be cut further, cheapest first.
   for (const Cut cut : {Cut::Rows, Cut::Taps, Cut::RowsAndTaps, Cut::Patches})

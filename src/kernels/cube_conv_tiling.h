@@ -7,6 +7,8 @@
 
 namespace atc::kernels {
 
+inline constexpr std::string_view kConvKernel = "cube_conv";
+
 /// One tile of a convolution's output: pixels of one depth plane of a phase x panels of 16 channels; of
 /// `images` items of the batch from `batch` on, each of which begins a row of fractals.
 struct ConvTile {

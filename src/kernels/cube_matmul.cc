@@ -7,7 +7,7 @@
 #include "kernels/in_place_rules.h"
 #include "kernels/kernel_list.h"
 #include "kernels/l1_pool.h"
-#include "kernels/plan_memo.h"
+#include "kernels/plan_choice.h"
 #include "soc/chip.h"
 
 namespace atc::kernels {
@@ -194,15 +194,20 @@ StatusOr<Task> make_matmul_task(const MatMulSpec& spec, std::vector<Operand> ope
   MatMulTiling t;
   t.spec = with_batch_in_rows(spec);
   ATC_ASSIGN(const TileProgram epilogue, matmul_epilogue(t.spec, operands));
-  const CubePlan plan = remembered_plan(matmul_params(t), operands, chip, [&] {
-    std::vector<CubePlan> plans = matmul_plans(t.spec, epilogue, operands, chip);
-    ATC_CHECK(!plans.empty(), "no tile of the matrix product fits " + std::string(chip.name));
-    return best_plan(std::move(plans), kFinalists, [&](const CubePlan& p) {
-      const MatMulTiling candidate = t.with(p);
-      const std::unique_ptr<PreparedKernel> kernel = matmul_kernel(candidate, epilogue, operands[0].dtype);
-      return longest_block(*kernel, p, candidate.tiles(), operands, chip);
-    });
-  });
+  const PlanQuestion question = {
+      kMatMulKernel,
+      matmul_params(t),
+      operands,
+      chip,
+      [&](bool prune) { return matmul_plans(t.spec, epilogue, operands, chip, prune); },
+      [&](const CubePlan& p) {
+        const MatMulTiling candidate = t.with(p);
+        const std::unique_ptr<PreparedKernel> kernel = matmul_kernel(candidate, epilogue, operands[0].dtype);
+        return longest_block(*kernel, p, candidate.tiles(), operands, chip);
+      },
+      [&](const CubePlan& p) { return pack_matmul(t.with(p), operands, chip); }};
+  ATC_ASSIGN(const CubePlan plan, choose_plan(question));
+  ATC_CHECK(plan.cycles > 0, "no tile of the matrix product fits " + std::string(chip.name));
   return pack_matmul(t.with(plan), std::move(operands), chip);
 }
 

@@ -10,7 +10,7 @@
 namespace atc::kernels {
 namespace {
 
-constexpr std::string_view kName = "cube_matmul";
+constexpr std::string_view kName = kMatMulKernel;
 constexpr std::int64_t kMostRows = 512;   // of a tile
 constexpr std::int64_t kMostPanels = 64;  // of a tile
 constexpr std::int64_t kUbSlack = 256;

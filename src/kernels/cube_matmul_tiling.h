@@ -5,6 +5,8 @@
 
 namespace atc::kernels {
 
+inline constexpr std::string_view kMatMulKernel = "cube_matmul";
+
 struct MatMulTiling {
   MatMulSpec spec;
   CubeTileSize tile;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "atc/base/file.h"
+#include "kernels/plan_choice.h"
 #include "profile/verdict.h"
 #include "report/engine_name.h"
 #include "report/html_report.h"
@@ -49,6 +50,13 @@ void add_time(json& j, const plan::PlanTask& t, const runtime::TaskSimulation& s
   const profile::Verdict verdict = profile::judge(profile::use_of(profile_of(t, simulated, chip, 0)));
   j["bound_by"] = profile::name(verdict.bound);
   j["bound_share"] = verdict.share;
+}
+
+/// A task's tiles come from the bank.
+bool is_tuned(const plan::PlanTask& t, const soc::Chip& chip, const kernels::PlanBank* bank) {
+  if (bank == nullptr || t.engine != plan::Engine::AiCore) return false;
+  const auto key = kernels::plan_key(t.kernel, chip);
+  return key && bank->taken(*key);
 }
 
 json task_json(const plan::PlanTask& t, const soc::Chip& chip) {
@@ -214,6 +222,7 @@ Status write_compile_report(const CompileReport& report, const std::filesystem::
   for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
     const plan::PlanTask& t = plan.tasks[i];
     json& j = tasks.emplace_back(task_json(t, *chip));
+    if (is_tuned(t, *chip, report.bank)) j["tuned"] = true;
     j["formed_by"] = formed.of(t);
     j["saved"] = saved_json(saved[i]);
     add_time(j, t, report.simulation.tasks[i], *chip);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "atc/base/status.h"
+#include "kernels/plan_bank.h"
 #include "om/writer.h"
 #include "passes/custom_nodes.h"
 #include "passes/fusion_trace.h"
@@ -23,6 +24,7 @@ struct CompileReport {
   const om::OmImage& image;
   const std::vector<passes::CustomTaken>& custom;  ///< what custom operators took
   const runtime::Simulation& simulation;           ///< of the plan, with SimulateOptions::profile
+  const kernels::PlanBank* bank = nullptr;         ///< of tuned tiles, when one is in use
 };
 
 /// --report: the compilation report as JSON (schema_version 1), or as a page that shows the same where the
@@ -34,8 +36,8 @@ struct CompileReport {
 /// - "tasks": name, operator, engine, kernel template, blocks (cores), tiles and their "tiling", time as
 ///   modelled and what bounds it (src/profile/verdict.h), multiply-accumulates, the ONNX nodes ("sources");
 ///   "formed_by": passes that made one of several of them; "saved": tasks and bytes of intermediates against
-///   a task for each node; "cube_f32": "extension" where the chip's cube has no fp32 and the simulator's
-///   named extension runs the task;
+///   a task for each node; "tuned": its tiles are those of a bank (--op_bank_path); "cube_f32": "extension"
+///   where the chip's cube has no fp32 and the simulator's named extension runs the task;
 /// - "fusions": counts by ATC's names; "near_misses": fusions that failed on one condition, and on which;
 /// - "precision": every change that the compiler made by itself or was asked for, with its reason;
 /// - "custom_operators": libraries and the nodes that they took, where there are any;

@@ -143,7 +143,8 @@ std::string tasks(const json& root) {
     const json& saved = at(task, "saved");
     t.row().value(number++).value(at(task, "name")).value(at(task, "op_type")).value(at(task, "engine"));
     for (const char* key : {"kernel", "blocks", "tiles"}) t.value(task.contains(key) ? task[key] : json());
-    t.value(task.contains("tiling") ? json(tiling(task["tiling"])) : json());
+    const std::string tuned = task.value("tuned", false) ? ", tuned" : "";
+    t.value(task.contains("tiling") ? json(tiling(task["tiling"]) + tuned) : json());
     for (const char* key : {"us", "bound_by"}) t.value(task.contains(key) ? task[key] : json());
     t.cell(list(at(task, "sources"))).cell(formed_by(at(task, "formed_by")));
     t.value(at(saved, "tasks"));
