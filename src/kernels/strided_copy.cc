@@ -203,6 +203,36 @@ std::int64_t burst_waste(const CopyPart& part, int element_bytes) {
   return ceil_div(kBurstBytes, std::min(run, kBurstBytes));
 }
 
+/// Bytes of one set of buffers, which all parts share.
+std::int64_t set_bytes(const CopyTiling& t) {
+  std::int64_t load = 0, store = 0;
+  for (const CopyPart& part : t.parts) {
+    const TileCopy plan = part.plan(t.element_bytes);
+    TileCopy::Extents n{};
+    std::copy(part.tile.begin(), part.tile.end(), n.begin());
+    if (part.src >= 0) load = std::max(load, round_up(plan.load_bytes(n), 32));
+    store = std::max(store, round_up(plan.store_bytes(n), 32));
+  }
+  return load + store;
+}
+
+/// Every core gets two tiles where there is enough work, so that loads and stores overlap.
+void choose_tiles(CopyTiling& t, const soc::Chip& chip) {
+  std::int64_t work = 0;
+  for (const CopyPart& part : t.parts) work += element_count(part.dims) * burst_waste(part, t.element_bytes);
+  const std::int64_t share =
+      ceil_div(work * t.element_bytes, std::int64_t{2} * std::max(1, chip.vector_blocks()));
+  // The part that loads most and the one that stores most may be two.
+  for (std::int64_t most = kMaxTileBytes; most > 0; most /= 2) {
+    for (CopyPart& part : t.parts) {
+      const std::int64_t target =
+          std::clamp(share / burst_waste(part, t.element_bytes), std::min(kMinTileBytes, most), most);
+      choose_copy_tile(part, t.element_bytes, chip.ub, target);
+    }
+    if (set_bytes(t) <= chip.ub / 2) return;
+  }
+}
+
 }  // namespace
 
 StatusOr<Task> make_strided_copy(const CopySpec& spec, std::vector<Operand> operands, const soc::Chip& chip) {
@@ -241,17 +271,7 @@ StatusOr<Task> make_strided_copy(const CopySpec& spec, std::vector<Operand> oper
       return bad_params(kName, "more than 12 axes remain after merging");
   }
   if (t.parts.size() > kMostListed) return bad_params(kName, "too many segments");
-  // Every core gets two tiles where there is enough work, so that loads and stores overlap.
-  std::int64_t work = 0;
-  for (const CopyPart& part : t.parts) work += element_count(part.dims) * burst_waste(part, t.element_bytes);
-  const std::int64_t share =
-      ceil_div(work * t.element_bytes, std::int64_t{2} * std::max(1, chip.vector_blocks()));
-  for (CopyPart& part : t.parts) {
-    const std::int64_t target =
-        std::clamp(share / burst_waste(part, t.element_bytes), kMinTileBytes, kMaxTileBytes);
-    choose_copy_tile(part, t.element_bytes, chip.ub, target);
-  }
-
+  choose_tiles(t, chip);
   ATC_ASSIGN(const std::int64_t tiles, check_tiling(t, operands));
   return pack_task(kName, std::move(operands), tiles, chip.vector_blocks(),
                    [&](auto& ar) { io_tiling(ar, t); });

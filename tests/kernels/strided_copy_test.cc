@@ -228,6 +228,25 @@ TEST(StridedCopy, ConvertsToC0BlocksAndBack) {
   }
 }
 
+// The part with the largest load buffer is not the one with the largest store buffer; they share one set.
+TEST(StridedCopy, PartsOfDifferentKindsShareTheBuffers) {
+  std::mt19937 rng(77);
+  for (const char* soc : {"Ascend910B3", "Ascend310P3"})
+    for (const int e : {2, 4}) {
+      CopySpec spec{e, {transposed({1200, 900}, {1, 0})}};
+      const std::int64_t turned = 1200 * 900, straight = 1 << 20;
+      CopySegment rest;
+      rest.dims = {straight};
+      rest.src_strides = rest.dst_strides = {1};
+      rest.dst_offset = turned;
+      spec.segments.push_back(rest);
+      Memory m;
+      const int src = add_random(m, turned, e, rng);
+      const int dst = m.add(static_cast<std::size_t>((turned + straight) * e));
+      expect_copies(spec, m, {m.operand(src, dtype_of(e)), m.operand(dst, dtype_of(e), true)}, soc, soc);
+    }
+}
+
 TEST(StridedCopy, UsesTheCoresAndKeepsTilesSmall) {
   Memory m;
   const int src = m.add(1 << 20), dst = m.add(1 << 20);
