@@ -6,6 +6,7 @@ medians of wall times; `cpu` ratios are of the CPU time of a run, which other pr
 thread the two should agree; threads that wait for each other by spinning count as used time).
 """
 import argparse
+import math
 import os
 import statistics
 import sys
@@ -106,24 +107,42 @@ def section_start(cases, options, work):
 
 def section_scaling(cases, options, work):
     table = Table("chains of MatMul and Relu, by nodes", ("compile s", "MiB", "us/node", "load ms", "run ms"))
+    growth = {"compile time": [], "peak memory": []}
     for nodes in options.nodes:
         model = work / "chain.onnx"
         model.write_bytes(onnx_writer.chain(nodes))
         seconds, peak = compile_model(model, work / "chain", "origin")
+        growth["compile time"].append(seconds)
+        growth["peak memory"].append(peak)
         report = omrun(work / "chain.om", 1, 5, 1)
         table.row(f"{nodes} nodes", (seconds, f"{peak:.0f}", seconds * 1e6 / nodes, report["load_ms"],
                                      report["wall_ms"]["median"]))
+    for what, values in growth.items():
+        print(f"{what} grows as nodes^{exponent(options.nodes, values):.2f} (1.00: linear)")
     batched = [c for c in cases if c.name == "resnet18_dynbatch"]
     if not batched:
         return
     with Peer(batched[0], 1) as peer:
         (name, dims), = peer.inputs.items()
     table = Table(f"{batched[0].name}, by batch, one thread", ("compile s", "MiB", "run ms", "ms/sample"))
+    growth = {"compile time": [], "run time": [], "peak memory": []}
     for batch in options.batches:
         seconds, _ = compile_model(batched[0].model, work / "batch", "origin", {name: [batch, *dims[1:]]})
         report = omrun(work / "batch.om", 1, 3, 1)
         wall = report["wall_ms"]["median"]
+        for what, value in zip(growth, (seconds, wall, report["peak_rss_mb"])):
+            growth[what].append(value)
         table.row(f"batch {batch}", (seconds, f"{report['peak_rss_mb']:.0f}", wall, wall / batch))
+    for what, values in growth.items():
+        print(f"{what} grows as batch^{exponent(options.batches, values):.2f} (1.00: linear)")
+
+
+def exponent(sizes, values):
+    """Slope of log(value) over log(size) from the first to the last: 1 for linear growth, less where a constant part
+    is left."""
+    if len(sizes) < 2 or sizes[0] == sizes[-1]:
+        return math.nan
+    return math.log(values[-1] / values[0]) / math.log(sizes[-1] / sizes[0])
 
 
 def section_micro(cases, options, work):
