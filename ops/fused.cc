@@ -5,6 +5,7 @@
 #include "ops/body.h"
 #include "ops/channels_last.h"
 #include "ops/families.h"
+#include "ops/fractal_address.h"
 #include "ops/fused_views.h"
 #include "ops/input_parts.h"
 #include "ops/reference_util.h"
@@ -13,7 +14,8 @@
 // one vector program. Inputs and outputs are those of the body; attribute `reduce_axes` names the group,
 // `label` what the program is known as. With views (fused_views.h) operands are walked by strides of their
 // own. Operands may be in ND beside others in NC1HWC0 where channels are whole blocks or one. Beside operands
-// in NC1HWC0_C04, of up to four channels, they may be in either. An input may be a part of its value
+// in NC1HWC0_C04, of up to four channels, they may be in either. Operands in FRACTAL_NZ (fractal_address.h)
+// have all rows and columns of the space, and stand beside others in ND. An input may be a part of its value
 // in ND (input_parts.h, made by view_fusion); such nodes reduce nothing and have no views. On blocks the
 // output may be stored channels last (channels_last.h). Behind the body's inputs there may be indices (made
 // by embedding_fusion): attribute `gathers` has pairs of an input, a table [rows, elements] of which the body
@@ -120,8 +122,9 @@ Status lower_fused(LowerContext& ctx) {
   VectorSpace space;
   const auto views = fused_views(node);
   const Dims logical = space_of(*body, parts);
-  space.dims = views ? views->space : ir::storage_dims(format, lanes_of, logical);
-  std::vector<std::int64_t> present;  // by operand
+  const bool fractal = format == ir::Format::FRACTAL_NZ;
+  space.dims = views ? views->space : fractal ? logical : ir::storage_dims(format, lanes_of, logical);
+  std::vector<kernels::OperandLayout> layouts;  // by operand
   std::vector<Operand> operands;
   auto add = [&](const ir::Value* v, Operand operand) -> Status {
     if (views) {
@@ -129,18 +132,27 @@ Status lower_fused(LowerContext& ctx) {
       space.strides.push_back(o.strides);
       space.offsets.push_back(o.offset);
       operands.push_back(operand);
-      present.push_back(0);
+      layouts.emplace_back();
+      return {};
+    }
+    if (v->type.format == ir::Format::FRACTAL_NZ) {
+      FractalAddress a = fractal_address(v->type.dims());
+      a.strides.insert(a.strides.begin(), logical.size() - a.strides.size(), 0);
+      space.strides.push_back(std::move(a.strides));
+      space.offsets.push_back(0);
+      operands.push_back(operand);
+      layouts.push_back({0, a.block_stride});
       return {};
     }
     std::int64_t lanes = 0;
     const bool beside_blocks = ir::has_channel_blocks(format) && v->type.format == ir::Format::ND;
     // Of one wide block the first lanes are read as a small one.
     const bool beside_small = format == ir::Format::NC1HWC0_C04 && v->type.format == ir::Format::NC1HWC0;
+    const ir::Format walked = beside_small ? v->type.format : fractal ? ir::Format::ND : format;
     auto strides =
         beside_blocks ? rows_in_blocks(v->type.dims(), row_major_strides(v->type.dims()), logical, c0, &lanes)
-                      : strides_in_space(v->type.dims(), v->type.format, v->type.dtype, space.dims,
-                                         beside_small ? v->type.format : format);
-    present.push_back(lanes);
+                      : strides_in_space(v->type.dims(), v->type.format, v->type.dtype, space.dims, walked);
+    layouts.push_back({lanes, 0});
     if (!strides)
       return cannot_lower(node,
                           "has an operand in " + ir::to_string(v->type) + " that does not fit its format");
@@ -162,7 +174,7 @@ Status lower_fused(LowerContext& ctx) {
       space.offsets.push_back(0);
       gathered.push_back({operands.size(), *index, v->type.dims()[0], v->type.dims()[1]});
       operands.push_back(ctx.read(v));
-      present.push_back(0);
+      layouts.emplace_back();
     } else if (const auto part = parts.find(i); part != parts.end()) {
       Dims strides(space.dims.size(), 0);
       std::int64_t lanes = 0;
@@ -178,7 +190,7 @@ Status lower_fused(LowerContext& ctx) {
       space.strides.push_back(std::move(strides));
       space.offsets.push_back(part->second.first);
       operands.push_back(ctx.read(v));
-      present.push_back(lanes);
+      layouts.push_back({lanes, 0});
     } else {
       ATC_TRY(add(v, ctx.read(v)));
     }
@@ -193,7 +205,7 @@ Status lower_fused(LowerContext& ctx) {
     space.strides.push_back(kernels::broadcast_strides(dims, space.dims));
     space.offsets.push_back(0);
     operands.push_back(ctx.read(v));
-    present.push_back(0);
+    layouts.emplace_back();
   }
   ATC_ASSIGN(const std::vector<int> results, emit_body(*body, program, regs));
   for (std::size_t i = 0; i < node.outputs().size(); ++i) {
@@ -207,14 +219,14 @@ Status lower_fused(LowerContext& ctx) {
       space.strides.push_back(std::move(*strides));
       space.offsets.push_back(0);
       operands.push_back(ctx.write(v));
-      present.push_back(lanes);
+      layouts.push_back({lanes, 0});
     } else {
       ATC_TRY(add(v, ctx.write(v)));
     }
     program.store(static_cast<int>(operands.size()) - 1, program.type_of(results[i]), results[i]);
   }
   ATC_TRY(join_axes(node, space, node.attrs.get_ints("reduce_axes")));
-  ATC_ASSIGN(kernels::Task task, kernels::make_padded_vector_task(program, space, present,
+  ATC_ASSIGN(kernels::Task task, kernels::make_padded_vector_task(program, space, layouts,
                                                                   std::move(operands), ctx.chip(), gathered));
   std::string label = node.attrs.get_string("label", "");
   if (label.empty())

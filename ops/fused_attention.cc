@@ -1,6 +1,7 @@
 #include "ops/fused_attention.h"
 
 #include "ops/families.h"
+#include "ops/fractal_address.h"
 #include "ops/op.h"
 
 namespace atc::ops {
@@ -55,8 +56,15 @@ Status infer_attention(InferContext& ctx) {
 
 Status lower_attention(LowerContext& ctx) {
   const ir::Node& node = ctx.node();
-  const auto spec = attention_of(node);
+  auto spec = attention_of(node);
   ATC_CHECK(spec.has_value(), node.label() + " describes no attention");
+  for (const AttentionHeads& h : attention_heads(node, *spec)) {
+    if (h.value->type.format != ir::Format::FRACTAL_NZ) continue;
+    const auto at = fractal_head(*h.address, h.value->type.dims(), spec->batch, h.heads, h.rows, h.width);
+    if (!at)
+      return cannot_lower(node, "has heads in " + ir::to_string(h.value->type) + " that are no blocks");
+    *h.address = *at;
+  }
   std::vector<kernels::Operand> operands = {ctx.read(node.input(0)), ctx.write(node.output(0))};
   if (node.input(1) != nullptr) operands.push_back(ctx.read(node.input(1)));
   std::size_t end = node.inputs().size();
@@ -142,6 +150,17 @@ std::optional<AttentionSpec> attention_of(const ir::Node& node) {
   if (mask.size() != 5) return std::nullopt;
   s.mask = mask_of(static_cast<AttentionMask::Kind>(kind), mask, a.get_float(kMaskFill, 0.0F));
   return s;
+}
+
+std::vector<AttentionHeads> attention_heads(const ir::Node& node, AttentionSpec& s) {
+  std::vector<AttentionHeads> out = {{node.input(0), &s.q, s.heads, s.rows, s.d},
+                                     {node.output(0), &s.out, s.heads, s.rows, s.dv}};
+  for (std::size_t i = 0; i < s.segments.size(); ++i) {
+    kernels::KvSegment& segment = s.segments[i];
+    out.push_back({node.input(2 + 2 * i), &segment.k, s.kv_heads, segment.length, s.d, s.k_transposed});
+    out.push_back({node.input(3 + 2 * i), &segment.v, s.kv_heads, segment.length, s.dv});
+  }
+  return out;
 }
 
 void register_fused_attention(Registry& registry) {

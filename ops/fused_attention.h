@@ -17,4 +17,15 @@ bool has_bias(const ir::Node& attention);
 /// The reverse; nullopt when the attributes do not describe an attention.
 std::optional<kernels::AttentionSpec> attention_of(const ir::Node& node);
 
+/// The heads that an attention reads of one value or writes to its output.
+struct AttentionHeads {
+  const ir::Value* value;
+  kernels::HeadAddress* address;  ///< in the specification, as if the value were row-major
+  std::int64_t heads, rows, width;
+  bool transposed = false;  ///< stored [width][row]: cannot be in FRACTAL_NZ
+};
+/// Of Q, the output, then K and V of each segment. Values may be in FRACTAL_NZ where fractal_head finds the
+/// heads.
+std::vector<AttentionHeads> attention_heads(const ir::Node& node, kernels::AttentionSpec& spec);
+
 }  // namespace atc::ops

@@ -1,11 +1,14 @@
 #include "kernels/cube_matmul.h"
 #include "ops/epilogue.h"
 #include "ops/families.h"
+#include "ops/fractal_address.h"
 #include "ops/matmul.h"
 
 // atc::MatMul: inputs A [..., M, K], B, then what the epilogue reads. B is a constant packed in FRACTAL_Z
 // (logical N, K), or [..., K, N], or [..., N, K] with attribute trans_b = 1; A is [..., K, M] with trans_a
-// = 1. Ranks are at least 2. Of int8 A and B the accumulator is i32.
+// = 1. Ranks are at least 2. Of int8 A and B the accumulator is i32. Activations, A, B and what the epilogue
+// reads and stores, may be in FRACTAL_NZ (fractal_address.h), those of the epilogue when they have all rows
+// and columns of the output.
 namespace atc::ops {
 
 namespace {
@@ -13,10 +16,12 @@ namespace {
 using kernels::MatMulSpec;
 using kernels::MatrixAddress;
 
-// Batch strides of a row-major tensor of dims `dims` in the batch dims of the output.
-Dims batch_strides(const Dims& dims, const Dims& batch) {
+bool is_fractal(const ir::Value* v) { return v->type.format == ir::Format::FRACTAL_NZ; }
+
+// Batch strides of a tensor of dims `dims`, whose matrices have `stride` elements, in the batch dims of the
+// output.
+Dims batch_strides(const Dims& dims, const Dims& batch, std::int64_t stride) {
   Dims out(batch.size(), 0);
-  std::int64_t stride = dims[dims.size() - 1] * dims[dims.size() - 2];
   for (std::size_t i = 0; i + 2 < dims.size(); ++i) {
     const std::size_t d = dims.size() - 3 - i, b = batch.size() - 1 - i;
     out[b] = dims[d] == 1 ? 0 : stride;
@@ -25,10 +30,29 @@ Dims batch_strides(const Dims& dims, const Dims& batch) {
   return out;
 }
 
+// Of A or B, an activation.
+MatrixAddress operand_address(const ir::Value* v, const Dims& batch) {
+  const Dims dims = v->type.dims();
+  const std::int64_t rows = dims[dims.size() - 2];
+  if (!is_fractal(v)) return {0, batch_strides(dims, batch, rows * dims.back()), dims.back(), 0};
+  const FractalAddress a = fractal_address(dims);
+  return {0, batch_strides(dims, batch, dims.back() / kernels::kBlockCols * a.block_stride),
+          kernels::kBlockCols, 0, a.block_stride};
+}
+
 // An operand of the epilogue, broadcast against [batch..., M, N].
-MatrixAddress epilogue_address(const Dims& dims, const Dims& output) {
-  const Dims strides = kernels::broadcast_strides(dims, output);
+MatrixAddress epilogue_address(const ir::Value* v, const Dims& output) {
+  const Dims dims = v->type.dims();
+  Dims strides;
   MatrixAddress a;
+  if (is_fractal(v)) {
+    FractalAddress f = fractal_address(dims);
+    strides = std::move(f.strides);
+    strides.insert(strides.begin(), output.size() - dims.size(), 0);
+    a.block_stride = f.block_stride;
+  } else {
+    strides = kernels::broadcast_strides(dims, output);
+  }
   a.batch_strides.assign(strides.begin(), strides.end() - 2);
   a.row_stride = strides[strides.size() - 2];
   a.col_stride = strides.back();
@@ -46,6 +70,7 @@ void merge_batches(MatMulSpec& s) {
       for (MatrixAddress& a : s.epilogue_operands) a.row_stride = a.batch_strides.back();
     }
     auto joins = [&](const MatrixAddress& a) {
+      if (count != 1 && a.block_stride != 0) return false;  // padding lies between
       return count == 1 || a.batch_strides.back() == s.m * a.row_stride;
     };
     if (!joins(s.a)) return;
@@ -75,13 +100,14 @@ Status lower_matmul(LowerContext& ctx) {
   s.batch.assign(out.begin(), out.end() - 2);
   // One row is the same either way.
   s.a_transposed = trans_a && s.m > 1;
-  s.a = {0, batch_strides(ad, s.batch), s.a_transposed ? s.m : s.k, 0};
-  s.b = {0, packed ? Dims(s.batch.size(), 0) : batch_strides(bd, s.batch), bd.back(), 0};
+  s.a = operand_address(a, s.batch);
+  if (trans_a && !s.a_transposed) s.a.row_stride = s.k;
+  s.b = packed ? MatrixAddress{0, Dims(s.batch.size(), 0), bd.back(), 0} : operand_address(b, s.batch);
   s.b_layout = packed       ? MatMulSpec::BLayout::Panels
                : transposed ? MatMulSpec::BLayout::Transposed
                             : MatMulSpec::BLayout::Matrix;
   ATC_ASSIGN(Epilogue e, make_epilogue(ctx, 2));
-  for (const ir::Value* v : e.values) s.epilogue_operands.push_back(epilogue_address(v->type.dims(), out));
+  for (const ir::Value* v : e.values) s.epilogue_operands.push_back(epilogue_address(v, out));
   s.epilogue = std::move(e.program);
   const std::int64_t macs = element_count(out) * s.k;
   merge_batches(s);

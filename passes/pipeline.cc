@@ -23,6 +23,7 @@
 #include "passes/embedding_fusion.h"
 #include "passes/epilogue_fusion.h"
 #include "passes/fast_gelu.h"
+#include "passes/fractal_layout.h"
 #include "passes/gate_merge.h"
 #include "passes/gelu_fusion.h"
 #include "passes/group_norm_fusion.h"
@@ -196,6 +197,7 @@ std::vector<Pass> pipeline() {
       optional(channels_last_pass(), FusionKind::Ub),
       optional(view_fusion_pass(), FusionKind::Ub),
       optional(embedding_fusion_pass(), FusionKind::Ub),
+      optional(fractal_layout_pass()),
       dead_code_pass(),
       optional(in_place_parts_pass()),
   };

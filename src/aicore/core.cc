@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "aicore/burst_cost.h"
 #include "atc/base/check.h"
 #include "atc/base/math.h"
 
@@ -10,11 +11,10 @@ namespace atc::aicore {
 namespace {
 
 // Modelled constants, in cycles: issue of one instruction on its pipe, and the latency that the first
-// access to Global Memory adds. GM moves whole bursts of kBurst bytes (programming guide: 512-byte
+// access to Global Memory adds. GM moves whole bursts (burst_cost.h; programming guide: 512-byte
 // aligned transfers are best, 16 KiB are needed for full bandwidth).
 constexpr Cycle kIssue = 8;
 constexpr Cycle kGmLatency = 200;
-constexpr std::int64_t kBurst = 64;
 
 // L1 takes widened copies in Fast mode: up to four bytes for each stored one.
 constexpr std::int64_t kFastL1Widening = 4;

@@ -261,9 +261,11 @@ class Core {
     std::int64_t panel_stride = 0;  ///< B: elements from one n1 panel to the next
   };
   /// A from a row-major matrix, rows x cols (cols x rows when `transposed`): to NZ [cols/C0][rows][C0], zero
-  /// padded; in Fast mode row-major.
+  /// padded; in Fast mode row-major. With a `block_stride` the matrix as stored is in FRACTAL_NZ: blocks of
+  /// C0 of its columns (whole ones) are that many elements apart, their rows C0, whatever `row_stride` says.
   CubeTile load_matrix_a(Buffer& l1, const Gm& src, std::int64_t element_offset, DType dtype, int rows,
-                         int cols, std::int64_t row_stride, bool transposed = false);
+                         int cols, std::int64_t row_stride, bool transposed = false,
+                         std::int64_t block_stride = 0);
   /// A from an NC1HWC0 tensor: `c1` slabs, `c1_stride` elements apart, of `rows` stretches of `row_elements`,
   /// `row_stride` apart. In the result rows are plane_pitch() apart.
   CubeTile load_plane(Buffer& l1, const Gm& src, std::int64_t element_offset, DType dtype, int c1,
@@ -277,9 +279,10 @@ class Core {
   /// `panels` stretches of `fractals` fractals.
   CubeTile load_panels(Buffer& l1, const Gm& src, std::int64_t element_offset, DType dtype, int panels,
                        std::int64_t fractals, std::int64_t panel_stride);
-  /// B from a row-major matrix, k x n (n x k when `transposed`), to packed panels, zero padded.
+  /// B from a row-major matrix, k x n (n x k when `transposed`), to packed panels, zero padded. With a
+  /// `block_stride` the matrix is in FRACTAL_NZ, of 16 or 32 bits, as for load_matrix_a.
   CubeTile load_matrix_b(Buffer& l1, const Gm& src, std::int64_t element_offset, DType dtype, int k, int n,
-                         std::int64_t row_stride, bool transposed);
+                         std::int64_t row_stride, bool transposed, std::int64_t block_stride = 0);
 
   /// A from UB: the dense rows x cols matrix in `ub`, of the cube's dtype, becomes the slabs from
   /// `first_slab` on of an A tile [slabs][rows][16] in `l1`, one DataCopy of one block a row for each slab.
@@ -341,6 +344,12 @@ class Core {
                    const WindowTile& tile);
   CubeTile loaded(Buffer& l1, const Gm& src, DType dtype, std::int64_t blocks, std::int64_t block_elements,
                   std::int64_t elements);
+  void check_matrix(const Gm& src, std::int64_t element_offset, DType dtype, std::int64_t rows,
+                    std::int64_t cols, std::int64_t row_stride, std::int64_t block_stride) const;
+  const std::byte* from_blocks(const std::byte* blocks, std::int64_t e, std::int64_t rows, std::int64_t cols,
+                               std::int64_t lanes, std::int64_t block_stride);
+  void copy_slabs(CubeTile& tile, Buffer& l1, const std::byte* from, DType dtype, int c1, std::int64_t rows,
+                  std::int64_t row_elements, std::int64_t row_stride, std::int64_t c1_stride);
   void expand_product(Buffer& l0c, CubeBuffers& l0, const CubeTile& a, const RowMap& rows, const CubeTile& b,
                       DType dtype, int panels, int k_slice, bool accumulate);
   void wait_for_blocks(int flag, std::string_view what);
@@ -371,7 +380,7 @@ class Core {
   // Scratch of Fast mode.
   std::vector<const float*> row_pointers_;
   std::vector<float> widened_;
-  std::vector<std::byte> turned_;
+  std::vector<std::byte> turned_, row_major_;
   std::vector<std::int64_t> gathered_;
   // What a fused instruction has gathered.
   bool fusing_ = false;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "aicore/burst_cost.h"
 #include "aicore/core.h"
 #include "atc/base/check.h"
 #include "atc/base/half.h"
@@ -98,16 +99,47 @@ Core::CubeTile Core::loaded(Buffer& l1, const Gm& src, DType dtype, std::int64_t
   return tile;
 }
 
+// Refuses a matrix of rows x cols beyond `src`, and one in FRACTAL_NZ that is not of whole blocks.
+void Core::check_matrix(const Gm& src, std::int64_t element_offset, DType dtype, std::int64_t rows,
+                        std::int64_t cols, std::int64_t row_stride, std::int64_t block_stride) const {
+  const std::int64_t e = bytes_of(dtype), lanes = cube_lanes(dtype);
+  if (block_stride == 0) return check_gm(src, element_offset * e, ((rows - 1) * row_stride + cols) * e);
+  ATC_CHECK(cols % lanes == 0 && dtype != DType::I8,
+            "FRACTAL_NZ of " + std::to_string(cols) + " columns of " + std::string(name(dtype)));
+  check_gm(src, element_offset * e, ((cols / lanes - 1) * block_stride + rows * lanes) * e);
+}
+
+// A matrix in FRACTAL_NZ, elements of `e` bytes, as rows of whole columns.
+const std::byte* Core::from_blocks(const std::byte* blocks, std::int64_t e, std::int64_t rows,
+                                   std::int64_t cols, std::int64_t lanes, std::int64_t block_stride) {
+  row_major_.resize(static_cast<std::size_t>(rows * cols * e));
+  for (std::int64_t c = 0; c < cols; c += lanes)
+    for (std::int64_t r = 0; r < rows; ++r)
+      std::memcpy(row_major_.data() + (r * cols + c) * e, blocks + (c / lanes * block_stride + r * lanes) * e,
+                  static_cast<std::size_t>(lanes * e));
+  return row_major_.data();
+}
+
 Core::CubeTile Core::load_matrix_a(Buffer& l1, const Gm& src, std::int64_t element_offset, DType dtype,
-                                   int rows, int cols, std::int64_t row_stride, bool transposed) {
+                                   int rows, int cols, std::int64_t row_stride, bool transposed,
+                                   std::int64_t block_stride) {
   const std::int64_t e = bytes_of(dtype);
   const int lanes = cube_lanes(dtype);
   const int stored_rows = transposed ? cols : rows, stored_cols = transposed ? rows : cols;
-  check_gm(src, element_offset * e, ((stored_rows - 1) * row_stride + stored_cols) * e);
-  CubeTile tile = loaded(l1, src, dtype, row_stride == stored_cols ? 1 : stored_rows,
-                         row_stride == stored_cols ? std::int64_t{rows} * cols : stored_cols,
-                         rows * round_up(cols, lanes));
+  const Stretches moved = matrix_stretches(chip_, stored_rows, stored_cols, lanes, row_stride, block_stride);
+  check_matrix(src, element_offset, dtype, stored_rows, stored_cols, row_stride, block_stride);
+  CubeTile tile = loaded(l1, src, dtype, moved.blocks, moved.elements, rows * round_up(cols, lanes));
+  if (block_stride != 0 && !transposed) {
+    tile.row_stride = lanes;
+    copy_slabs(tile, l1, computes() ? src.data + element_offset * e : nullptr, dtype, cols / lanes, 1,
+               std::int64_t{rows} * lanes, 0, block_stride);
+    return tile;
+  }
   const std::byte* from = computes() ? src.data + element_offset * e : nullptr;
+  if (block_stride != 0 && computes()) {
+    from = from_blocks(from, e, stored_rows, stored_cols, lanes, block_stride);
+    row_stride = stored_cols;
+  }
   if (transposed && computes()) {
     // The matrix as rows x cols, which the moves below take as it is.
     turned_.resize(static_cast<std::size_t>(std::int64_t{rows} * cols * e));
@@ -166,13 +198,23 @@ Core::CubeTile Core::load_plane(Buffer& l1, const Gm& src, std::int64_t element_
   const std::int64_t slab = rows * row_elements;
   check_gm(src, element_offset * e, ((c1 - 1) * c1_stride + (rows - 1) * row_stride + row_elements) * e);
   CubeTile tile = loaded(l1, src, dtype, c1 * rows, row_elements, c1 * slab);
+  copy_slabs(tile, l1, computes() ? src.data + element_offset * e : nullptr, dtype, c1, rows, row_elements,
+             row_stride, c1_stride);
+  return tile;
+}
+
+// `c1` slabs of `rows` stretches to L1, dense; in Fast mode f32 stays where it is.
+void Core::copy_slabs(CubeTile& tile, Buffer& l1, const std::byte* from, DType dtype, int c1,
+                      std::int64_t rows, std::int64_t row_elements, std::int64_t row_stride,
+                      std::int64_t c1_stride) {
+  const std::int64_t e = bytes_of(dtype);
+  const std::int64_t slab = rows * row_elements;
   tile.k1_stride = slab;
-  if (values_ == Values::None) return tile;
-  const std::byte* from = src.data + element_offset * e;
+  if (values_ == Values::None) return;
   if (values_ == Values::Fast && dtype == DType::F32) {
     tile.data = from;
     tile.k1_stride = c1_stride;
-    return tile;
+    return;
   }
   for (int c = 0; c < c1; ++c)
     for (std::int64_t r = 0; r < rows; ++r) {
@@ -185,7 +227,6 @@ Core::CubeTile Core::load_plane(Buffer& l1, const Gm& src, std::int64_t element_
       else
         std::memcpy(l1.own + to * e, row, static_cast<std::size_t>(row_elements * e));
     }
-  return tile;
 }
 
 Core::CubeTile Core::load_panels(Buffer& l1, const Gm& src, std::int64_t element_offset, DType dtype,
@@ -209,17 +250,23 @@ Core::CubeTile Core::load_panels(Buffer& l1, const Gm& src, std::int64_t element
 }
 
 Core::CubeTile Core::load_matrix_b(Buffer& l1, const Gm& src, std::int64_t element_offset, DType dtype, int k,
-                                   int n, std::int64_t row_stride, bool transposed) {
+                                   int n, std::int64_t row_stride, bool transposed,
+                                   std::int64_t block_stride) {
   const std::int64_t e = bytes_of(dtype);
+  const int lanes = cube_lanes(dtype);
   const int rows = transposed ? n : k;
   const int cols = transposed ? k : n;
-  check_gm(src, element_offset * e, ((rows - 1) * row_stride + cols) * e);
-  const std::int64_t panel = round_up(k, cube_lanes(dtype)) * 16;
-  CubeTile tile = loaded(l1, src, dtype, row_stride == cols ? 1 : rows,
-                         row_stride == cols ? std::int64_t{rows} * cols : cols, ceil_div(n, 16) * panel);
+  const std::int64_t panel = round_up(k, lanes) * 16;
+  const Stretches moved = matrix_stretches(chip_, rows, cols, lanes, row_stride, block_stride);
+  check_matrix(src, element_offset, dtype, rows, cols, row_stride, block_stride);
+  CubeTile tile = loaded(l1, src, dtype, moved.blocks, moved.elements, ceil_div(n, 16) * panel);
   tile.panel_stride = panel;
   if (values_ == Values::None) return tile;
   const std::byte* from = src.data + element_offset * e;
+  if (block_stride != 0) {
+    from = from_blocks(from, e, rows, cols, lanes, block_stride);
+    row_stride = cols;
+  }
   if (dtype == DType::I8) {
     to_int8_panels(from, l1.own, k, n, row_stride, transposed);
   } else if (e == 4) {

@@ -11,6 +11,7 @@
 #include "kernels/attention_check.h"
 #include "kernels/kernel_list.h"
 #include "kernels/task_packing.h"
+#include "kernels/tile_program.h"
 #include "soc/chip.h"
 
 namespace atc::kernels {
@@ -149,7 +150,7 @@ class AttentionKernel final : public PreparedKernel {
 
     const std::int64_t q0 = at(s.q, batch, head, row0);
     b.q_tile = core.load_matrix_a(*b.q, operands[kAttentionQ], q0, dtype_, rows, static_cast<int>(s.d),
-                                  s.q.row_stride);
+                                  s.q.row_stride, false, s.q.block_stride);
     set_rows(b.q_map, b.q_tile, rows, static_cast<int>(s.d));
     const float lowest = -FLT_MAX;  // finite: a tile without a single valid score must not give inf - inf
     core.fill(*b.max, 0, rows, 4, &lowest);
@@ -180,11 +181,12 @@ class AttentionKernel final : public PreparedKernel {
     const KvSegment& segment = s.segments[kv.segment];
     const std::size_t operand = first_attention_segment(s) + 2 * kv.segment;
     const std::int64_t k_first = s.k_transposed ? kv.first : kv.first * segment.k.row_stride;
-    pair.k_tile =
-        core.load_matrix_b(*pair.k, operands[operand], at(segment.k, batch, head, 0) + k_first, dtype_,
-                           static_cast<int>(s.d), kv.length, segment.k.row_stride, !s.k_transposed);
+    pair.k_tile = core.load_matrix_b(*pair.k, operands[operand], at(segment.k, batch, head, 0) + k_first,
+                                     dtype_, static_cast<int>(s.d), kv.length, segment.k.row_stride,
+                                     !s.k_transposed, segment.k.block_stride);
     pair.v_tile = core.load_matrix_b(*pair.v, operands[operand + 1], at(segment.v, batch, head, kv.first),
-                                     dtype_, kv.length, static_cast<int>(s.dv), segment.v.row_stride, false);
+                                     dtype_, kv.length, static_cast<int>(s.dv), segment.v.row_stride, false,
+                                     segment.v.block_stride);
     pair.loaded = true;
     return pair;
   }
@@ -316,11 +318,24 @@ class AttentionKernel final : public PreparedKernel {
 
   void store(Core& core, Block& b, std::span<const aicore::Gm> operands, std::int64_t element,
              int rows) const {
-    const std::int64_t dv = t_.spec.dv;
+    const std::int64_t dv = t_.spec.dv, block_stride = t_.spec.out.block_stride;
     Buffer* from = b.out;
-    if (dtype_ != DType::F32) {
+    const bool cast = dtype_ != DType::F32;
+    if (cast && block_stride != 0) core.begin_fused();
+    if (cast) {
       core.cast_out(*b.half, dtype_, *b.out, RegType::F32, rows * dv);
       from = b.half;
+    }
+    if (block_stride != 0) {
+      // A Cast writes 32-byte blocks at a distance of their own. The accumulator is not read any more.
+      const std::int64_t block = rows * kBlockCols;
+      for (std::int64_t c = 0; c < dv / kBlockCols; ++c)
+        core.copy_ub(*b.acc, c * block * e_, *from, c * kBlockCols * e_, static_cast<int>(e_), rows,
+                     kBlockCols, kBlockCols, dv, 1);
+      if (cast) core.end_fused("Cast");
+      core.copy_out(operands[kAttentionOut], element * e_, *b.acc, 0,
+                    Burst{dv / kBlockCols, block * e_, block_stride * e_, block * e_});
+      return;
     }
     core.copy_out(operands[kAttentionOut], element * e_, *from, 0,
                   Burst{rows, dv * e_, t_.spec.out.row_stride * e_, dv * e_});
@@ -335,7 +350,7 @@ class AttentionKernel final : public PreparedKernel {
 // With one query a head, the heads that share a key head are rows of one product.
 void stack_heads(AttentionSpec& s) {
   const std::int64_t group = s.heads / s.kv_heads;
-  if (s.rows != 1 || group == 1 || s.causal) return;
+  if (s.rows != 1 || group == 1 || s.causal || s.q.block_stride != 0 || s.out.block_stride != 0) return;
   s.rows = group;
   s.heads = s.kv_heads;
   for (HeadAddress* a : {&s.q, &s.out}) {

@@ -13,6 +13,9 @@ struct HeadAddress {
   std::int64_t batch_stride = 0;
   std::int64_t head_stride = 0;
   std::int64_t row_stride = 0;
+  /// In FRACTAL_NZ: elements from one block of 16 elements of a row to the next; row_stride is then 16, and a
+  /// head's rows are whole blocks. 0: row-major.
+  std::int64_t block_stride = 0;
 };
 
 /// Neighbouring key positions with their values: a cache's past, then what the step adds.

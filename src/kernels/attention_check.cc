@@ -5,6 +5,7 @@
 
 #include "kernels/access.h"
 #include "kernels/kernel_list.h"
+#include "kernels/tile_program.h"
 
 namespace atc::kernels {
 
@@ -38,6 +39,10 @@ Status check_attention(const AttentionTiling& t, const std::vector<Operand>& ope
   auto head_within = [&](const Operand& o, const HeadAddress& a, std::int64_t heads, std::int64_t rows,
                          std::int64_t cols) {
     if (a.row_stride < 0) return false;
+    if (a.block_stride != 0)
+      return a.block_stride > 0 && a.row_stride == kBlockCols && cols % kBlockCols == 0 &&
+             within(o, e, a.offset, std::array{s.batch, heads, rows, cols / kBlockCols, kBlockCols},
+                    std::array{a.batch_stride, a.head_stride, a.row_stride, a.block_stride, std::int64_t{1}});
     return within(o, e, a.offset, std::array{s.batch, heads, rows, cols},
                   std::array{a.batch_stride, a.head_stride, a.row_stride, std::int64_t{1}});
   };
@@ -52,6 +57,8 @@ Status check_attention(const AttentionTiling& t, const std::vector<Operand>& ope
     const Operand &k = operands[segment0 + 2 * i], &v = operands[segment0 + 2 * i + 1];
     if (k.dtype != dtype || v.dtype != dtype)
       return bad_params(kAttentionKernel, "keys or values of another type");
+    if (s.k_transposed && x.k.block_stride != 0)
+      return bad_params(kAttentionKernel, "transposed keys in blocks");
     if (!head_within(k, x.k, s.kv_heads, s.k_transposed ? s.d : x.length, s.k_transposed ? x.length : s.d) ||
         !head_within(v, x.v, s.kv_heads, x.length, s.dv))
       return bad_params(kAttentionKernel, "keys or values outside their operand");

@@ -47,6 +47,7 @@ void io_head(Archive& ar, HeadAddress& a) {
   ar.io(a.batch_stride);
   ar.io(a.head_stride);
   ar.io(a.row_stride);
+  ar.io(a.block_stride);
 }
 inline void io_mask_kind(ParamWriter& ar, AttentionMask::Kind& v) { ar.io(static_cast<int>(v)); }
 inline void io_mask_kind(ParamReader& ar, AttentionMask::Kind& v) {

@@ -66,7 +66,7 @@ class ConvKernel final : public PreparedKernel {
     TileProgram::Buffers epilogue;
     int ub_turn = 0;
     aicore::RowMap map;
-    std::array<std::int64_t, 8> map_key{};  // what map's rows were listed for
+    std::array<std::int64_t, 11> map_key{};  // what map's rows were listed for
     std::vector<TileAddress> at;
     Block(Core& core, const ConvTiling& t, const TileProgram& program, std::int64_t e)
         : cube(core, t.tile, static_cast<int>(e), t.l0c_buffers),
@@ -245,14 +245,17 @@ class ConvKernel final : public PreparedKernel {
 
   // Panels of the same pixels have the same rows.
   void map_rows(Block& block, const ConvTile& c, const Patch& patch) const {
-    const std::array<std::int64_t, 8> key = {static_cast<std::int64_t>(c.phase) + 1,
-                                             c.first_pixel,
-                                             c.pixels,
-                                             patch.row,
-                                             patch.rows,
-                                             patch.column,
-                                             patch.columns,
-                                             patch.pitch};
+    const std::array<std::int64_t, 11> key = {static_cast<std::int64_t>(c.phase) + 1,
+                                              c.first_pixel,
+                                              c.pixels,
+                                              c.images,
+                                              patch.row,
+                                              patch.rows,
+                                              patch.column,
+                                              patch.columns,
+                                              patch.pitch,
+                                              patch.image_pitch,
+                                              patch.outside ? 1 : 0};
     if (key == block.map_key) return;
     block.map_key = key;
     aicore::RowMap& map = block.map;

@@ -48,8 +48,9 @@ class MatMulKernel final : public PreparedKernel {
     const std::int64_t k_step = t_.k_chunk * lanes;
     const auto load_a = [&](const Tile& t, std::int64_t k0, int k) {
       return l1a.get({t.a0, k0, t.m}, [&](Buffer& l1) {
-        return core.load_matrix_a(l1, operands[0], t.a0 + (s.a_transposed ? k0 * s.a.row_stride : k0), dtype_,
-                                  t.m, k, s.a.row_stride, s.a_transposed);
+        const std::int64_t along_k = s.a_transposed ? k0 * s.a.row_stride : to_col(s.a, k0);
+        return core.load_matrix_a(l1, operands[0], t.a0 + along_k, dtype_, t.m, k, s.a.row_stride,
+                                  s.a_transposed, s.a.block_stride);
       });
     };
     const auto load_b = [&](const Tile& t, std::int64_t k0, int k) {
@@ -130,14 +131,17 @@ class MatMulKernel final : public PreparedKernel {
     t.m = static_cast<int>(std::min<std::int64_t>(t_.tile.m, s.m - t.m0));
     t.n = static_cast<int>(std::min(n_tile, s.n - t.n0));
     t.panels = static_cast<int>(ceil_div(t.n, 16));
-    t.a0 = s.a.offset + t.m0 * (s.a_transposed ? 1 : s.a.row_stride) + along_batch(t.batch, s.a);
+    t.a0 =
+        s.a.offset + (s.a_transposed ? to_col(s.a, t.m0) : t.m0 * s.a.row_stride) + along_batch(t.batch, s.a);
     t.b0 = s.b.offset + along_batch(t.batch, s.b);
     return t;
   }
 
   TileAddress epilogue_at(const Tile& t, const MatrixAddress& a) const {
-    return {a.offset + t.m0 * a.row_stride + t.n0 * a.col_stride + along_batch(t.batch, a), a.row_stride,
-            a.col_stride};
+    TileAddress at{a.offset + t.m0 * a.row_stride + along_batch(t.batch, a), a.row_stride, a.col_stride};
+    at.block_stride = a.block_stride;
+    at.offset += at.to_col(t.n0);
+    return at;
   }
 
   std::int64_t along_batch(std::int64_t batch, const MatrixAddress& a) const {
@@ -159,11 +163,18 @@ class MatMulKernel final : public PreparedKernel {
                                 ceil_div(k, lanes), k1 * lanes * 16);
       }
       case MatMulSpec::BLayout::Matrix:
-        return core.load_matrix_b(l1, gm, b0 + k0 * s.b.row_stride + n0, dtype_, k, n, s.b.row_stride, false);
+        return core.load_matrix_b(l1, gm, b0 + k0 * s.b.row_stride + to_col(s.b, n0), dtype_, k, n,
+                                  s.b.row_stride, false, s.b.block_stride);
       case MatMulSpec::BLayout::Transposed:
-        return core.load_matrix_b(l1, gm, b0 + n0 * s.b.row_stride + k0, dtype_, k, n, s.b.row_stride, true);
+        return core.load_matrix_b(l1, gm, b0 + n0 * s.b.row_stride + to_col(s.b, k0), dtype_, k, n,
+                                  s.b.row_stride, true, s.b.block_stride);
     }
     return {};
+  }
+
+  // Elements from column 0 of A or B to column `col`.
+  static std::int64_t to_col(const MatrixAddress& a, std::int64_t col) {
+    return a.block_stride != 0 ? col / kBlockCols * a.block_stride : col;
   }
 
   static bool shared_by_some(const MatMulSpec& s, const MatrixAddress& a) {
@@ -237,11 +248,10 @@ bool matmul_may_share(const Task& task, std::size_t input, std::size_t output) {
   const MatrixAddress& in = t.spec.epilogue_operands[input - 2];
   const MatrixAddress& out = t.spec.epilogue_operands[output - 2];
   if (in.offset != out.offset || in.batch_strides != out.batch_strides || in.row_stride != out.row_stride ||
-      in.col_stride != out.col_stride)
+      in.col_stride != out.col_stride || in.block_stride != out.block_stride)
     return false;
   Dims extents = t.spec.batch, strides = out.batch_strides;
-  extents.insert(extents.end(), {t.spec.m, t.spec.n});
-  strides.insert(strides.end(), {out.row_stride, out.col_stride});
+  add_matrix(extents, strides, t.spec.m, t.spec.n, out.row_stride, out.col_stride, out.block_stride);
   return one_to_one(extents, strides) &&
          reads_before_writes(t.spec.epilogue, input - 2, task.operands[input].dtype, output - 2);
 }

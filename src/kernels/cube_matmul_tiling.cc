@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "aicore/burst_cost.h"
 #include "kernels/kernel_list.h"
 #include "kernels/program_params.h"
 #include "kernels/task_packing.h"
@@ -21,6 +22,7 @@ void io_address(Archive& ar, MatrixAddress& a) {
   ar.io(a.batch_strides);
   ar.io(a.row_stride);
   ar.io(a.col_stride);
+  ar.io(a.block_stride);
 }
 
 void io_layout(ParamWriter& ar, MatMulSpec::BLayout& v) { ar.io(static_cast<int>(v)); }
@@ -59,10 +61,63 @@ std::int64_t ub_bytes(const TileProgram& epilogue, std::int64_t rows, std::int64
   return epilogue.ub_bytes(rows, width) + rows * width * 4 * (n % 16 == 0 ? 2 : 3) + kUbSlack;
 }
 
+// Whether a matrix of `cols` columns may lie like this; a load takes whole blocks of their rows.
+bool legal_blocks(const MatrixAddress& a, std::int64_t cols) {
+  return a.block_stride == 0 || (a.block_stride >= kBlockCols && a.block_stride <= std::int64_t{1} << 40 &&
+                                 a.row_stride == kBlockCols && cols % kBlockCols == 0);
+}
+
+// A matrix as it lies in Global Memory, of which a tile takes `across` elements one way and C0 more the other
+// way with each unit of K.
+struct Lying {
+  std::int64_t across;
+  bool along_rows;  // units of K are columns
+  bool whole_rows;  // of all of K: one stretch
+  bool blocks;      // in FRACTAL_NZ
+};
+
+// The stretches of one unit of K, and whether more units are more of them; `mean_bytes` becomes what they are
+// as bursts.
+void set_stretches(const Lying& l, std::int64_t lanes, std::int64_t e, bool nd2nz, std::int64_t* blocks,
+                   bool* grow, std::int64_t* mean_bytes) {
+  if (l.blocks) {
+    *blocks = l.along_rows ? 1 : ceil_div(l.across, kBlockCols);
+    *grow = l.along_rows;
+  } else if (!nd2nz && l.across > 1) {  // C0 columns of one row at a time
+    *blocks = l.along_rows ? l.across : lanes * ceil_div(l.across, lanes);
+    *grow = true;
+    *mean_bytes = *blocks * round_up(lanes * e, aicore::kBurst);
+  } else if (l.along_rows) {
+    *blocks = l.whole_rows ? 1 : l.across;
+  } else {
+    *blocks = lanes;
+    *grow = true;
+  }
+}
+
+// What the loads of a tile of m rows x `panels` panels are made of.
+TileOperands tile_operands(const MatMulSpec& s, std::int64_t m, std::int64_t panels, std::int64_t lanes,
+                           std::int64_t e, const soc::Chip& chip) {
+  TileOperands o;
+  o.a_unit_bytes = o.a_mean_bytes = m * lanes * e;
+  o.b_unit_bytes = panels * 16 * lanes * e;
+  const bool nd2nz = aicore::has_nd2nz(chip);
+  set_stretches({m, !s.a_transposed, s.a.row_stride == s.k, s.a.block_stride != 0}, lanes, e, nd2nz,
+                &o.a_blocks, &o.a_blocks_grow, &o.a_mean_bytes);
+  std::int64_t b_mean = 0;  // the estimate has no bursts of B
+  if (s.b_layout == MatMulSpec::BLayout::Panels)
+    o.b_blocks = panels;
+  else
+    set_stretches({panels * 16, s.b_layout == MatMulSpec::BLayout::Transposed, false, s.b.block_stride != 0},
+                  lanes, e, nd2nz, &o.b_blocks, &o.b_blocks_grow, &b_mean);
+  return o;
+}
+
 }  // namespace
 
 MatMulSpec with_batch_in_rows(MatMulSpec s) {
   const auto goes_on = [&](const MatrixAddress& a) {
+    if (a.block_stride != 0) return false;
     return s.m == 1 || checked_mul(s.m, a.row_stride) == a.batch_strides.back();
   };
   const auto take = [&](MatrixAddress& a) {
@@ -136,13 +191,16 @@ MatMulTiling MatMulTiling::with(const CubePlan& plan) const {
 StatusOr<TileProgram> matmul_epilogue(const MatMulSpec& spec, const std::vector<Operand>& operands) {
   std::vector<Lanes> lanes;
   std::vector<DType> dtypes;
+  std::vector<bool> blocked;
   for (std::size_t k = 0; k < spec.epilogue_operands.size(); ++k) {
     const MatrixAddress& a = spec.epilogue_operands[k];
+    blocked.push_back(a.block_stride != 0);
     // Rows and columns of one tile may be single even where the matrix has more: lanes by strides.
     lanes.push_back(lanes_of(a.row_stride, a.col_stride, spec.m, spec.n));
     dtypes.push_back(operands[k + 2].dtype);
   }
-  return TileProgram::create(spec.epilogue, std::move(lanes), std::move(dtypes), ReduceMode::None);
+  return TileProgram::create(spec.epilogue, std::move(lanes), std::move(dtypes), ReduceMode::None, {},
+                             std::move(blocked));
 }
 
 std::vector<CubePlan> matmul_plans(const MatMulSpec& spec, const TileProgram& epilogue,
@@ -187,23 +245,7 @@ std::vector<CubePlan> matmul_plans(const MatMulSpec& spec, const TileProgram& ep
         while (plan.ub_rows > 1 && ub_bytes(epilogue, plan.ub_rows, width, spec.n) > chip.ub)
           plan.ub_rows = (plan.ub_rows + 1) / 2;
         if (ub_bytes(epilogue, plan.ub_rows, width, spec.n) > chip.ub) continue;
-        TileOperands o;
-        o.a_unit_bytes = o.a_mean_bytes = m * lanes * e;
-        o.b_unit_bytes = panels * 16 * lanes * e;
-        o.a_blocks = spec.a_transposed ? lanes : spec.a.row_stride == spec.k ? 1 : m;
-        o.a_blocks_grow = spec.a_transposed;
-        switch (spec.b_layout) {
-          case MatMulSpec::BLayout::Panels:
-            o.b_blocks = panels;
-            break;
-          case MatMulSpec::BLayout::Matrix:
-            o.b_blocks = lanes;
-            o.b_blocks_grow = true;
-            break;
-          case MatMulSpec::BLayout::Transposed:
-            o.b_blocks = width;
-            break;
-        }
+        const TileOperands o = tile_operands(spec, m, panels, lanes, e, chip);
         add_l1_plans(p, plan, o, ceil_div(spec.m, m), ceil_div(n1, panels), chip, list);
       }
     }
@@ -247,6 +289,17 @@ Status unpack_matmul(const Task& task, MatMulTiling& t) {
     return bad_params(kName, "batch strides");
   for (const MatrixAddress& a : t.spec.epilogue_operands)
     if (a.batch_strides.size() != rank) return bad_params(kName, "batch strides");
+  const bool transposed = t.spec.b_layout == MatMulSpec::BLayout::Transposed;
+  bool legal = legal_blocks(t.spec.a, t.spec.a_transposed ? t.spec.m : t.spec.k) &&
+               legal_blocks(t.spec.b, transposed ? t.spec.k : t.spec.n);
+  if (task.operands[0].dtype == DType::I8 || t.spec.b_layout == MatMulSpec::BLayout::Panels)
+    legal = legal && t.spec.b.block_stride == 0;
+  if (task.operands[0].dtype == DType::I8) legal = legal && t.spec.a.block_stride == 0;
+  for (const MatrixAddress& a : t.spec.epilogue_operands)
+    legal = legal && legal_blocks(a, t.spec.n) && (a.block_stride == 0 || a.col_stride == 1);
+  if (t.spec.a_transposed && t.spec.a.block_stride != 0)
+    legal = legal && (t.tile.m % kBlockCols == 0 || t.tile.m >= t.spec.m);
+  if (!legal) return bad_params(kName, "blocks of columns");
   return check_blocks(task, t.tiles());
 }
 

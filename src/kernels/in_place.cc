@@ -6,6 +6,7 @@
 
 #include "atc/base/math.h"
 #include "kernels/in_place_rules.h"
+#include "kernels/tile_program.h"
 
 namespace atc::kernels {
 namespace {
@@ -50,6 +51,18 @@ bool one_to_one(const Dims& extents, const Dims& strides) {
     reach = *sum;
   }
   return true;
+}
+
+void add_matrix(Dims& extents, Dims& strides, std::int64_t rows, std::int64_t cols, std::int64_t row_stride,
+                std::int64_t col_stride, std::int64_t block_stride) {
+  extents.push_back(rows);
+  strides.push_back(row_stride);
+  if (block_stride != 0) {
+    extents.push_back(ceil_div(cols, kBlockCols));
+    strides.push_back(block_stride);
+  }
+  extents.push_back(block_stride != 0 ? kBlockCols : cols);
+  strides.push_back(col_stride);
 }
 
 bool reads_before_writes(const VectorProgram& program, std::size_t input, DType dtype, std::size_t output) {

@@ -48,9 +48,10 @@ Lanes lanes_of(std::int64_t row_stride, std::int64_t col_stride, std::int64_t ro
 
 StatusOr<TileProgram> TileProgram::create(const VectorProgram& program, std::vector<Lanes> lanes,
                                           std::vector<DType> dtypes, ReduceMode mode,
-                                          std::vector<bool> turned) {
+                                          std::vector<bool> turned, std::vector<bool> blocked) {
   TileProgram out;
   out.turned_ = std::move(turned);
+  out.blocked_ = std::move(blocked);
   out.program_ = program;
   out.operand_lanes_ = std::move(lanes);
   out.dtypes_ = std::move(dtypes);
@@ -66,6 +67,9 @@ StatusOr<TileProgram> TileProgram::create(const VectorProgram& program, std::vec
 // Types, lanes, levels; refuses programs that are not SSA or mix types.
 Status TileProgram::analyse() {
   const int operands = static_cast<int>(dtypes_.size());
+  for (std::size_t k = 0; k < dtypes_.size(); ++k)
+    if (is_blocked(k) && (operand_lanes_[k] != Lanes::Full || is_turned(k) || bit_width(dtypes_[k]) < 8))
+      return bad_params("vector_program", "operand " + std::to_string(k) + " in blocks is no whole tile");
   auto bad = [&](std::size_t i, std::string_view why) {
     return bad_params("vector_program", "instruction " + std::to_string(i) + ": " + std::string(why));
   };
@@ -283,13 +287,24 @@ std::int64_t TileProgram::ub_bytes(std::int64_t rows, std::int64_t cols) const {
   for (std::size_t k = 0; k < dtypes_.size(); ++k)
     bytes += round_up(lane_count(operand_lanes_[k], rows, cols) * bit_width(dtypes_[k]) / 8, 32) *
              (is_turned(k) ? 2 : 1);
-  return 2 * bytes;
+  return 2 * bytes + round_up(rows_bytes(rows, cols), 32);
+}
+
+std::int64_t TileProgram::rows_bytes(std::int64_t rows, std::int64_t cols) const {
+  std::int64_t bytes = 0;
+  for (std::size_t k = 0; k < dtypes_.size(); ++k)
+    if (is_blocked(k)) bytes = std::max(bytes, rows * cols * bit_width(dtypes_[k]) / 8);
+  return bytes;
 }
 
 TileProgram::Buffers::Buffers(const TileProgram& program, Core& core, std::int64_t rows, std::int64_t cols)
     : max_rows_(rows), max_cols_(cols) {
   sets_.resize(2);
+  // The vector unit alone uses it, one operand after the other.
+  const std::int64_t rows_bytes = program.rows_bytes(rows, cols);
+  Buffer* one_operand = rows_bytes > 0 ? &core.alloc(Memory::UB, rows_bytes) : nullptr;
   for (Set& set : sets_) {
+    set.rows = one_operand;
     for (const Slot& s : program.slots_)
       set.slots.push_back(&core.alloc(Memory::UB, lane_count(s.lanes, rows, cols) * s.bytes));
     for (std::size_t k = 0; k < program.dtypes_.size(); ++k) {
@@ -404,7 +419,7 @@ Window window_of(const TileAddress& a, Lanes lanes, std::int64_t row0, std::int6
   }
   if (lanes == Lanes::Full || lanes == Lanes::PerCol) {
     w.cols = cols;
-    offset += col0 * a.col_stride;
+    offset += a.to_col(col0);
   }
   w.present = a.cols == 0 ? w.cols : std::min(w.cols, a.cols);
   w.offset = offset * e;
@@ -432,6 +447,18 @@ Burst column_burst(const Window& w, std::int64_t e) {
   return {w.present, w.rows * e, w.col_stride * e, w.rows * e};
 }
 
+// The blocks of an operand in FRACTAL_NZ, one behind the other in UB; columns are whole blocks.
+Burst block_burst(const Window& w, std::int64_t block_stride, std::int64_t e) {
+  const std::int64_t bytes = w.rows * kBlockCols * e;
+  return {w.cols / kBlockCols, bytes, block_stride * e, bytes};
+}
+
+// Between such blocks in UB and rows: of each block its rows.
+template <class F>
+void for_blocks(const Window& w, F copy) {
+  for (std::int64_t b = 0; b < w.cols / kBlockCols; ++b) copy(b * w.rows * kBlockCols, b * kBlockCols);
+}
+
 }  // namespace
 
 void TileProgram::alias_store(std::size_t index, Core& core, Buffers::Set& set, const Chunk& chunk) const {
@@ -439,7 +466,7 @@ void TileProgram::alias_store(std::size_t index, Core& core, Buffers::Set& set, 
   const std::size_t k = static_cast<std::size_t>(instr.dst);
   const std::int64_t e = bit_width(dtypes_[k]) / 8;
   const Window w = window_of(chunk.at[k], Lanes::Full, chunk.row0, chunk.rows, chunk.col0, chunk.cols, e);
-  if (!is_contiguous(w)) return;
+  if (is_blocked(k) || !is_contiguous(w)) return;
   const Register& reg = registers_[static_cast<std::size_t>(instr.a)];
   core.alias_out(*set.slots[static_cast<std::size_t>(reg.slot)], chunk.operands[k], w.offset,
                  w.rows * w.cols * e);
@@ -467,12 +494,33 @@ void TileProgram::load(const VecInstr& instr, Core& core, Buffers::Set& set, con
     Buffer& columns = *set.turned[k];
     core.copy_in(columns, 0, chunk.operands[k], w.offset, column_burst(w, e));
     core.copy_ub(target, 0, columns, 0, static_cast<int>(e), w.rows, w.present, w.cols, 1, w.rows);
+  } else if (is_blocked(k)) {
+    load_blocks(k, core, set, chunk, slot, reg.type);
+    return;
   } else {
     for_bursts(w, e, [&](std::int64_t local, std::int64_t gm, const Burst& burst) {
       core.copy_in(target, local, chunk.operands[k], gm, burst);
     });
   }
   if (!direct) core.cast_in(slot, reg.type, target, dtypes_[k], w.rows * w.cols);
+}
+
+// A Cast reads 32-byte blocks at a distance of their own: what turns blocks into rows is the Cast itself.
+void TileProgram::load_blocks(std::size_t k, Core& core, Buffers::Set& set, const Chunk& chunk, Buffer& slot,
+                              RegType type) const {
+  const std::int64_t e = bit_width(dtypes_[k]) / 8;
+  const Window w = window_of(chunk.at[k], Lanes::Full, chunk.row0, chunk.rows, chunk.col0, chunk.cols, e);
+  const bool cast = !is_direct(dtypes_[k], type);
+  Buffer &blocks = *set.staging[k], &rows = cast ? *set.rows : slot;
+  core.copy_in(blocks, 0, chunk.operands[k], w.offset, block_burst(w, chunk.at[k].block_stride, e));
+  if (cast) core.begin_fused();
+  for_blocks(w, [&](std::int64_t block, std::int64_t col) {
+    core.copy_ub(rows, col * e, blocks, block * e, static_cast<int>(e), w.rows, kBlockCols, w.cols,
+                 kBlockCols, 1);
+  });
+  if (!cast) return;
+  core.cast_in(slot, type, rows, dtypes_[k], w.rows * w.cols);
+  core.end_fused("Cast");
 }
 
 void TileProgram::store(std::size_t index, Core& core, Buffers::Set& set, const Chunk& chunk) const {
@@ -485,11 +533,25 @@ void TileProgram::store(std::size_t index, Core& core, Buffers::Set& set, const 
   const Window w = window_of(chunk.at[k], lanes, chunk.row0, chunk.rows, chunk.col0, chunk.cols, e);
   Buffer* from = place(instr.a, set, chunk).buffer;
   if (spread_slot_[index] >= 0) from = spread(index, instr.a, lanes, core, set, chunk);
-  if (!is_direct(dtypes_[k], reg.type)) {
-    core.cast_out(*set.staging[k], dtypes_[k], *from, reg.type, w.rows * w.cols);
-    from = set.staging[k];
+  const bool cast = !is_direct(dtypes_[k], reg.type), with_add = index >= 2 && fused_[index - 2] == 3;
+  if (is_blocked(k) && cast && !with_add) core.begin_fused();
+  if (cast) {
+    Buffer* stored = is_blocked(k) ? set.rows : set.staging[k];
+    core.cast_out(*stored, dtypes_[k], *from, reg.type, w.rows * w.cols);
+    from = stored;
   }
-  if (index >= 2 && fused_[index - 2] == 3) core.end_fused("AddReluCast");
+  if (is_blocked(k)) {
+    // As in load_blocks, a Cast writes blocks apart.
+    Buffer& blocks = *set.staging[k];
+    for_blocks(w, [&](std::int64_t block, std::int64_t col) {
+      core.copy_ub(blocks, block * e, *from, col * e, static_cast<int>(e), w.rows, kBlockCols, kBlockCols,
+                   w.cols, 1);
+    });
+    if (cast) core.end_fused(with_add ? "AddReluCast" : "Cast");
+    core.copy_out(chunk.operands[k], w.offset, blocks, 0, block_burst(w, chunk.at[k].block_stride, e));
+    return;
+  }
+  if (with_add) core.end_fused("AddReluCast");
   if (is_turned(k) && w.rows > 1) {
     Buffer& columns = *set.turned[k];
     core.copy_ub(columns, 0, *from, 0, static_cast<int>(e), w.present, w.rows, w.rows, 1, w.cols);

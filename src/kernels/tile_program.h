@@ -15,6 +15,9 @@ enum class ReduceMode : std::uint8_t {
   Cols,  ///< down each column: one result a column
 };
 
+/// Columns of a block of FRACTAL_NZ.
+inline constexpr std::int64_t kBlockCols = 16;
+
 /// Where operand k of a tile lies: element offset and strides of rows and columns (0 broadcasts). The operand
 /// may have fewer columns than the tile: others are not stored, and hold anything when loaded.
 struct TileAddress {
@@ -25,6 +28,12 @@ struct TileAddress {
   bool stores = true;     ///< false: another tile stores these elements
   int index = -1;  ///< operand whose elements from first_index on name the tile's rows among table_rows
   std::int64_t first_index = 0, table_rows = 0;
+  std::int64_t block_stride = 0;  ///< of a blocked operand: from one block of 16 columns to the next
+
+  /// Elements from column 0 to column `col`, which begins a block where there are blocks.
+  std::int64_t to_col(std::int64_t col) const {
+    return block_stride != 0 ? col / kBlockCols * block_stride : col * col_stride;
+  }
 };
 
 /// A vector program made ready for tiles of rows x cols: lanes of each register, UB slots by live range,
@@ -32,11 +41,11 @@ struct TileAddress {
 class TileProgram {
  public:
   /// `lanes[k]` and `dtypes[k]` describe operand k; `turned[k]`: its columns, not its rows, are stretches of
-  /// Global Memory (is_turned), so that tiles are transposed in UB. E10041 when the program is not well
-  /// formed.
+  /// Global Memory (is_turned), so that tiles are transposed in UB; `blocked[k]`: blocks of 16 columns are,
+  /// row behind row (FRACTAL_NZ), of Full lanes. E10041 when the program is not well formed.
   static StatusOr<TileProgram> create(const VectorProgram& program, std::vector<Lanes> lanes,
                                       std::vector<DType> dtypes, ReduceMode mode,
-                                      std::vector<bool> turned = {});
+                                      std::vector<bool> turned = {}, std::vector<bool> blocked = {});
 
   /// UB bytes that tiles of at most rows x cols take (ping-pong sets included).
   std::int64_t ub_bytes(std::int64_t rows, std::int64_t cols) const;
@@ -56,6 +65,7 @@ class TileProgram {
       std::vector<aicore::Buffer*> slots;
       std::vector<aicore::Buffer*> staging;  // one an operand whose storage differs from its register
       std::vector<aicore::Buffer*> turned;   // columns of turned operands; null for others
+      aicore::Buffer* rows = nullptr;        // of a blocked operand, between its Cast's two steps
     };
     std::vector<Set> sets_;
     std::size_t next_ = 0;
@@ -114,14 +124,18 @@ class TileProgram {
   aicore::Buffer* spread(std::size_t index, int reg, Lanes lanes, aicore::Core& core, Buffers::Set& set,
                          const Chunk& chunk) const;
   void load(const VecInstr& instr, aicore::Core& core, Buffers::Set& set, const Chunk& chunk) const;
+  void load_blocks(std::size_t k, aicore::Core& core, Buffers::Set& set, const Chunk& chunk,
+                   aicore::Buffer& slot, RegType type) const;
+  std::int64_t rows_bytes(std::int64_t rows, std::int64_t cols) const;
   void store(std::size_t index, aicore::Core& core, Buffers::Set& set, const Chunk& chunk) const;
   bool is_turned(std::size_t k) const { return k < turned_.size() && turned_[k]; }
+  bool is_blocked(std::size_t k) const { return k < blocked_.size() && blocked_[k]; }
   void alias_store(std::size_t index, aicore::Core& core, Buffers::Set& set, const Chunk& chunk) const;
 
   VectorProgram program_;
   std::vector<Lanes> operand_lanes_;
   std::vector<DType> dtypes_;
-  std::vector<bool> turned_;
+  std::vector<bool> turned_, blocked_;
   ReduceMode mode_ = ReduceMode::None;
   std::vector<Register> registers_;
   std::vector<Slot> slots_;

@@ -31,6 +31,7 @@ struct VectorTiling {
     std::int64_t cols = 0;  // columns that exist; 0: all
     // Of a table whose rows are named by operand `index`: row_stride is that of the table.
     std::int64_t index = -1, table_rows = 0;
+    std::int64_t block_stride = 0;  // of blocks of 16 columns; 0: none
   };
   std::vector<Address> address;  // one an operand
 
@@ -60,6 +61,7 @@ void io_tiling(Archive& ar, T& t) {
     a.io(x.cols);
     a.io(x.index);
     a.io(x.table_rows);
+    a.io(x.block_stride);
   });
 }
 
@@ -90,8 +92,12 @@ class VectorKernel final : public PreparedKernel {
       std::int64_t rest = t / col_tiles / row_tiles;
       for (std::size_t k = 0; k < at.size(); ++k) {
         const VectorTiling::Address& a = tiling_.address[k];
-        const std::int64_t row = a.index >= 0 ? 0 : row0 * a.row_stride;
-        at[k] = {a.offset + row + col0 * a.col_stride, a.row_stride, a.col_stride, a.cols};
+        at[k] = {};
+        at[k].row_stride = a.row_stride;
+        at[k].col_stride = a.col_stride;
+        at[k].cols = a.cols;
+        at[k].block_stride = a.block_stride;
+        at[k].offset = a.offset + (a.index >= 0 ? 0 : row0 * a.row_stride) + at[k].to_col(col0);
       }
       for (const std::size_t k : shared_stores_) at[k].stores = is_first(tiling_.address[k], t);
       for (std::size_t d = tiling_.outer.size(); d-- > 0;) {
@@ -140,15 +146,16 @@ class VectorKernel final : public PreparedKernel {
 StatusOr<TileProgram> tile_program_of(const VectorTiling& t, const std::vector<Operand>& operands) {
   std::vector<Lanes> lanes;
   std::vector<DType> dtypes;
-  std::vector<bool> turned;
+  std::vector<bool> turned, blocked;
   for (std::size_t k = 0; k < t.address.size(); ++k) {
     lanes.push_back(lanes_of(t.address[k].row_stride, t.address[k].col_stride, t.rows, t.cols));
     dtypes.push_back(operands[k].dtype);
     turned.push_back(t.address[k].index < 0 &&
                      is_turned(t.address[k].row_stride, t.address[k].col_stride, t.rows, t.cols));
+    blocked.push_back(t.address[k].block_stride != 0);
   }
   return TileProgram::create(t.program, std::move(lanes), std::move(dtypes), static_cast<ReduceMode>(t.mode),
-                             std::move(turned));
+                             std::move(turned), std::move(blocked));
 }
 
 // Tables and the operands that name their rows.
@@ -220,10 +227,33 @@ Axis take(VectorSpace& s, std::size_t d) {
   return a;
 }
 
+bool legal_blocks(const VectorTiling::Address& a, const VectorTiling& t) {
+  return a.block_stride == 0 ||
+         (a.block_stride > 0 && a.block_stride <= std::int64_t{1} << 40 && t.cols % kBlockCols == 0 &&
+          a.col_stride == 1 && (a.row_stride == kBlockCols || t.rows == 1));
+}
+
+bool has_blocks(const VectorTiling& t) {
+  return std::ranges::any_of(t.address, [](const VectorTiling::Address& a) { return a.block_stride != 0; });
+}
+
 bool turns(const VectorTiling& t) {
   return std::ranges::any_of(t.address, [&](const VectorTiling::Address& a) {
     return is_turned(a.row_stride, a.col_stride, t.rows, t.cols);
   });
+}
+
+// Rows of a tile, at most `most`, for which the core with most tiles has the fewest rows, of `others` tiles
+// for each stretch of rows: staging for blocks leaves UB room for a number of rows that fits nothing.
+std::int64_t even_rows(std::int64_t rows, std::int64_t most, std::int64_t others, std::int64_t cores) {
+  std::int64_t best = most, fewest = INT64_MAX;
+  for (std::int64_t r = most; r >= std::max<std::int64_t>(1, most / 2); --r) {
+    const std::int64_t longest = ceil_div(others * ceil_div(rows, r), cores) * r;
+    if (longest >= fewest) continue;
+    fewest = longest;
+    best = r;
+  }
+  return best;
 }
 
 void choose_tiles(VectorTiling& t, const TileProgram& program, const soc::Chip& chip) {
@@ -242,6 +272,11 @@ void choose_tiles(VectorTiling& t, const TileProgram& program, const soc::Chip& 
   std::int64_t outer = 1;
   for (std::int64_t d : t.outer) outer *= d;
   const std::int64_t cores = chip.vector_blocks();
+  // Blocks of columns are not cut.
+  const bool blocks = has_blocks(t);
+  auto whole_blocks = [&](std::int64_t c) {
+    return blocks ? std::max<std::int64_t>(kBlockCols, c / kBlockCols * kBlockCols) : c;
+  };
 
   // Large enough to amortise issue costs, small enough to stay in the host's caches.
   constexpr std::int64_t kTarget = 8192;
@@ -253,13 +288,14 @@ void choose_tiles(VectorTiling& t, const TileProgram& program, const soc::Chip& 
         std::min(t.cols, std::max<std::int64_t>(16, largest(t.cols, [&](std::int64_t c) {
                                                   return fits(std::min<std::int64_t>(t.rows, 64), c);
                                                 })));
+    t.tile_cols = whole_blocks(t.tile_cols);
     while (outer * t.col_tiles() < cores && t.tile_cols > 64) t.tile_cols = round_up(t.tile_cols / 2, 16);
     t.tile_rows = t.rows;
     t.buffer_cols = t.tile_cols;
     t.buffer_rows = largest(t.rows, [&](std::int64_t r) { return fits(r, t.tile_cols); });
     return;
   }
-  t.buffer_cols = largest(t.cols, [&](std::int64_t c) { return fits(1, c); });
+  t.buffer_cols = whole_blocks(largest(t.cols, [&](std::int64_t c) { return fits(1, c); }));
   if (mode == ReduceMode::None) {
     t.buffer_cols = std::min(t.buffer_cols, turns(t) ? kTurnedCols : kTarget);
     if (t.buffer_cols < t.cols) t.buffer_cols = std::max<std::int64_t>(16, t.buffer_cols / 16 * 16);
@@ -270,6 +306,7 @@ void choose_tiles(VectorTiling& t, const TileProgram& program, const soc::Chip& 
   t.tile_cols = mode == ReduceMode::None ? t.buffer_cols : t.cols;
   t.tile_rows = largest(t.rows, [&](std::int64_t r) { return fits(r, t.buffer_cols); });
   t.tile_rows = std::min(t.tile_rows, std::max<std::int64_t>(1, kTarget / t.buffer_cols));
+  if (blocks) t.tile_rows = even_rows(t.rows, t.tile_rows, outer * t.col_tiles(), cores);
   while (outer * t.row_tiles() * t.col_tiles() < cores && t.tile_rows * t.buffer_cols > 1024 &&
          t.tile_rows > 1)
     t.tile_rows = (t.tile_rows + 1) / 2;
@@ -280,12 +317,12 @@ void choose_tiles(VectorTiling& t, const TileProgram& program, const soc::Chip& 
 
 StatusOr<Task> make_vector_task(const VectorProgram& program, const VectorSpace& space,
                                 std::vector<Operand> operands, const soc::Chip& chip) {
-  const std::vector<std::int64_t> present(operands.size(), 0);
-  return make_padded_vector_task(program, space, present, std::move(operands), chip);
+  const std::vector<OperandLayout> layouts(operands.size());
+  return make_padded_vector_task(program, space, layouts, std::move(operands), chip);
 }
 
 StatusOr<Task> make_padded_vector_task(const VectorProgram& program, const VectorSpace& space,
-                                       const std::vector<std::int64_t>& present,
+                                       const std::vector<OperandLayout>& layouts,
                                        std::vector<Operand> operands, const soc::Chip& chip,
                                        const std::vector<GatheredOperand>& gathered) {
   VectorTiling t;
@@ -313,7 +350,8 @@ StatusOr<Task> make_padded_vector_task(const VectorProgram& program, const Vecto
   t.rows = rows.size;
   t.cols = cols.size;
   for (std::size_t k = 0; k < operands.size(); ++k)
-    t.address.push_back({s.offsets[k], rows.strides[k], cols.strides[k], s.strides[k], present[k], -1, 0});
+    t.address.push_back({s.offsets[k], rows.strides[k], cols.strides[k], s.strides[k], layouts[k].present, -1,
+                         0, layouts[k].block_stride});
   for (const GatheredOperand& g : gathered) {
     VectorTiling::Address& a = t.address[g.operand];
     a.index = static_cast<std::int64_t>(g.index);
@@ -321,6 +359,8 @@ StatusOr<Task> make_padded_vector_task(const VectorProgram& program, const Vecto
     a.row_stride = g.row_stride;
   }
   ATC_TRY(check_gathered(t, operands));
+  ATC_CHECK(std::ranges::all_of(t.address, [&](const auto& a) { return legal_blocks(a, t); }),
+            "an operand in FRACTAL_NZ that a vector program cannot walk");
   ATC_ASSIGN(TileProgram tile_program, tile_program_of(t, operands));
   choose_tiles(t, tile_program, chip);
 
@@ -363,6 +403,9 @@ PrepareResult prepare_vector_program(const Task& task, const soc::Chip&) {
     if (a.outer_strides.size() != t.outer.size()) return bad_params(kName, "stride count");
     if (a.cols < 0 || a.cols > t.cols || (a.cols > 0 && t.tile_cols < t.cols))
       return bad_params(kName, "columns out of range");
+    if (!legal_blocks(a, t) || (a.block_stride != 0 && (t.tile_cols % kBlockCols != 0 ||
+                                                        t.buffer_cols % kBlockCols != 0 || a.cols != 0)))
+      return bad_params(kName, "blocks of columns");
   }
   ATC_TRY(check_gathered(t, task.operands));
   ATC_TRY(check_blocks(task, *total));
@@ -376,11 +419,11 @@ bool vector_program_may_share(const Task& task, std::size_t input, std::size_t o
   const VectorTiling::Address& in = t.address[input];
   const VectorTiling::Address& out = t.address[output];
   if (in.index >= 0 || in.offset != out.offset || in.row_stride != out.row_stride ||
-      in.col_stride != out.col_stride || in.outer_strides != out.outer_strides)
+      in.col_stride != out.col_stride || in.outer_strides != out.outer_strides ||
+      in.block_stride != out.block_stride)
     return false;
   Dims extents = t.outer, strides = out.outer_strides;
-  extents.insert(extents.end(), {t.rows, t.cols});
-  strides.insert(strides.end(), {out.row_stride, out.col_stride});
+  add_matrix(extents, strides, t.rows, t.cols, out.row_stride, out.col_stride, out.block_stride);
   return one_to_one(extents, strides) &&
          reads_before_writes(t.program, input, task.operands[input].dtype, output);
 }

@@ -12,7 +12,7 @@
 namespace atc::om {
 namespace {
 
-constexpr std::uint32_t kPlanVersion = 4;
+constexpr std::uint32_t kPlanVersion = 5;
 constexpr char kMessageVersion[] = "1.0";
 
 // TaskDef.type.

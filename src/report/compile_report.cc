@@ -12,6 +12,7 @@
 #include "report/html_report.h"
 #include "report/memory_report.h"
 #include "report/size_report.h"
+#include "report/task_operands.h"
 #include "report/task_profile.h"
 #include "soc/chip.h"
 
@@ -57,6 +58,14 @@ bool is_tuned(const plan::PlanTask& t, const soc::Chip& chip, const kernels::Pla
   if (bank == nullptr || t.engine != plan::Engine::AiCore) return false;
   const auto key = kernels::plan_key(t.kernel, chip);
   return key && bank->taken(*key);
+}
+
+/// Storage formats of what a task reads (or writes when `outputs`), operand by operand.
+json formats_json(const plan::Plan& plan, const plan::PlanTask& t, bool outputs) {
+  json out = json::array();
+  for (const int tensor : tensors_of(t, outputs))
+    out.push_back(ir::name(plan.tensors.at(static_cast<std::size_t>(tensor)).format));
+  return out;
 }
 
 json task_json(const plan::PlanTask& t, const soc::Chip& chip) {
@@ -223,6 +232,8 @@ Status write_compile_report(const CompileReport& report, const std::filesystem::
     const plan::PlanTask& t = plan.tasks[i];
     json& j = tasks.emplace_back(task_json(t, *chip));
     if (is_tuned(t, *chip, report.bank)) j["tuned"] = true;
+    j["input_formats"] = formats_json(plan, t, false);
+    j["output_formats"] = formats_json(plan, t, true);
     j["formed_by"] = formed.of(t);
     j["saved"] = saved_json(saved[i]);
     add_time(j, t, report.simulation.tasks[i], *chip);

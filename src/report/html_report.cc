@@ -135,14 +135,26 @@ std::string tiling(const json& fields) {
   return join(parts, ", ");
 }
 
+/// "ND, FRACTAL_Z > FRACTAL_NZ": of what a task reads and of what it writes.
+std::string formats(const json& task) {
+  std::vector<std::string> sides;
+  for (const char* key : {"input_formats", "output_formats"}) {
+    std::vector<std::string> names;
+    for (const json& format : at(task, key)) names.push_back(plain(format));
+    sides.push_back(join(names, ", "));
+  }
+  return join(sides, " &gt; ");
+}
+
 std::string tasks(const json& root) {
-  Table t({"#", "task", "operator", "engine", "kernel", "cores", "tiles", "tiling", "time (us)", "bound by",
-           "ONNX nodes", "formed by", "tasks saved", "bytes saved"});
+  Table t({"#", "task", "operator", "engine", "kernel", "formats", "cores", "tiles", "tiling", "time (us)",
+           "bound by", "ONNX nodes", "formed by", "tasks saved", "bytes saved"});
   int number = 0;
   for (const json& task : at(root, "tasks")) {
     const json& saved = at(task, "saved");
     t.row().value(number++).value(at(task, "name")).value(at(task, "op_type")).value(at(task, "engine"));
-    for (const char* key : {"kernel", "blocks", "tiles"}) t.value(task.contains(key) ? task[key] : json());
+    t.value(task.contains("kernel") ? task["kernel"] : json()).cell(formats(task));
+    for (const char* key : {"blocks", "tiles"}) t.value(task.contains(key) ? task[key] : json());
     const std::string tuned = task.value("tuned", false) ? ", tuned" : "";
     t.value(task.contains("tiling") ? json(tiling(task["tiling"]) + tuned) : json());
     for (const char* key : {"us", "bound_by"}) t.value(task.contains(key) ? task[key] : json());

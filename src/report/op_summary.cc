@@ -8,6 +8,7 @@
 #include "atc/base/strings.h"
 #include "atc/ir/type.h"
 #include "profile/pipe_table.h"
+#include "report/task_operands.h"
 
 namespace atc::report {
 namespace {
@@ -41,15 +42,6 @@ struct Operands {
 std::string upper(std::string_view text) {
   std::string out(text);
   for (char& c : out) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
-  return out;
-}
-
-std::vector<int> tensors_of(const plan::PlanTask& task, bool outputs) {
-  if (task.engine != plan::Engine::AiCore && task.engine != plan::Engine::Custom)
-    return outputs ? task.outputs : task.inputs;
-  std::vector<int> out;
-  for (const kernels::Operand& o : task.kernel.operands)
-    if (o.output == outputs && o.tensor >= 0) out.push_back(o.tensor);
   return out;
 }
 

@@ -72,10 +72,16 @@ TEST(Atc, ReportTellsTimesTilingsAndLimits) {
   EXPECT_DOUBLE_EQ(report["totals"]["us"], profile["us"]);
   EXPECT_GE(report["totals"]["gm_bytes"], report["totals"]["compulsory_bytes"]);
   ASSERT_EQ(report["tasks"].size(), profile["tasks"].size());
-  bool cube = false;
+  bool cube = false, blocks = false;
   for (std::size_t t = 0; t < report["tasks"].size(); ++t) {
     const json &task = report["tasks"][t], &same = profile["tasks"][t];
     for (const char* key : {"name", "us", "bound_by", "blocks"}) EXPECT_EQ(task[key], same[key]) << key;
+    EXPECT_FALSE(task["input_formats"].empty());
+    ASSERT_EQ(task["output_formats"].size(), 1U);
+    const bool first = t == 0, last = t + 1 == report["tasks"].size();
+    EXPECT_TRUE(!first || task["input_formats"][0] == "ND");
+    EXPECT_TRUE(!last || task["output_formats"][0] == "ND");
+    blocks = blocks || task["output_formats"][0] == "NC1HWC0";
     if (task["kernel"] != "cube_conv" && task["kernel"] != "cube_matmul") continue;
     cube = true;
     for (const char* field : {"m", "n", "k", "a_buffers", "b_buffers", "l0c_buffers"})
@@ -83,6 +89,7 @@ TEST(Atc, ReportTellsTimesTilingsAndLimits) {
     EXPECT_EQ(task["tiling"]["n"].get<int>() % 16, 0);
   }
   EXPECT_TRUE(cube);
+  EXPECT_TRUE(blocks);
 }
 
 // fp32 on a cube that has none is an extension of the simulator, and the report says so for each task.

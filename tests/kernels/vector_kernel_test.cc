@@ -199,7 +199,7 @@ TEST(VectorKernel, OperandsWithFewerColumnsThanTheSpace) {
   p.store(blocks, RegType::F32, sum);
   p.store(rows, RegType::F32, sum);
   const auto task =
-      make_padded_vector_task(p, c.space, {kChannels, kChannels, 0, kChannels}, c.operands, chip());
+      make_padded_vector_task(p, c.space, {{kChannels}, {kChannels}, {}, {kChannels}}, c.operands, chip());
   ASSERT_TRUE(task.ok()) << task.status().to_string();
   Memory literal = c.memory;
   ASSERT_TRUE(run_task(*task, chip(), c.memory, aicore::Values::Fast).status.ok());
@@ -218,7 +218,7 @@ TEST(VectorKernel, OperandsWithFewerColumnsThanTheSpace) {
   }
   // More columns than the space has are refused.
   const auto wide =
-      make_padded_vector_task(p, c.space, {kChannels, kChannels, 17, kChannels}, c.operands, chip());
+      make_padded_vector_task(p, c.space, {{kChannels}, {kChannels}, {17}, {kChannels}}, c.operands, chip());
   ASSERT_TRUE(wide.ok());
   EXPECT_EQ(prepare_vector_program(*wide, chip()).status().diagnostic().code, "E10041");
 }
@@ -398,7 +398,7 @@ TEST(VectorKernel, GathersRows) {
         p.store(out, RegType::F32,
                 p.emit(VecOp::Sub, RegType::F32, x, p.emit(VecOp::ReduceMax, RegType::F32, x)));
         const std::vector<GatheredOperand> gathered = {{0, 2, table_rows, width}};
-        const auto task = make_padded_vector_task(p, c.space, {0, 0, 0, 0}, c.operands, chip(), gathered);
+        const auto task = make_padded_vector_task(p, c.space, {{}, {}, {}, {}}, c.operands, chip(), gathered);
         ASSERT_TRUE(task.ok()) << task.status().to_string();
         EXPECT_EQ(ii, 2);
         EXPECT_EQ(check_modes(prepare_vector_program, *task, chip(), c.memory), "");
@@ -433,7 +433,7 @@ TEST(VectorKernel, RefusesRowsThatAreNoTables) {
     c.program.store(out, RegType::F32,
                     c.program.emit(VecOp::Relu, RegType::F32, c.program.load(0, RegType::F32)));
     const std::vector<GatheredOperand> gathered = {{0, 1, table_rows, 48}};
-    return !make_padded_vector_task(c.program, c.space, {0, 0, 0}, c.operands, chip(), gathered).ok();
+    return !make_padded_vector_task(c.program, c.space, {{}, {}, {}}, c.operands, chip(), gathered).ok();
   };
   EXPECT_FALSE(refused(DType::I64, 7, {1, 0}));
   EXPECT_TRUE(refused(DType::F32, 7, {1, 0}));

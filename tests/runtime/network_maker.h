@@ -64,6 +64,7 @@ void add_vector_step(NetworkMaker& m);  ///< elementwise, reductions, normalisat
 void add_cube_step(NetworkMaker& m);    ///< products, convolutions, pools
 void add_move_step(NetworkMaker& m);    ///< concatenations, slices, transposes, ...
 void add_image_step(NetworkMaker& m);   ///< blocks of convolutional networks that join and cut channels
+void add_matrix_step(NetworkMaker& m);  ///< products of activations of many columns, and what stands between
 
 /// A network with its inputs and what the references make of them.
 struct RandomNetwork {
@@ -72,7 +73,8 @@ struct RandomNetwork {
   std::vector<Tensor> expected;
 };
 RandomNetwork random_network(unsigned seed);
-RandomNetwork random_image_network(unsigned seed);  ///< of image steps
+RandomNetwork random_image_network(unsigned seed);   ///< of image steps
+RandomNetwork random_matrix_network(unsigned seed);  ///< of matrix steps
 /// Adds outputs and takes the graph.
 RandomNetwork finished(NetworkMaker& m);
 
