@@ -12,9 +12,11 @@
 extern "C" {
 #endif
 
-/* Global Memory, zero-filled; kernels touch no other memory. Null when there is not enough. */
+/* Global Memory, zero-filled, aligned to 64 bytes, between pages that cannot be touched; kernels touch no
+ * other memory. Null when there is not enough, and for 0 bytes. */
 void* atc_gm_alloc(size_t bytes);
-void atc_gm_free(void* memory);
+/* 1, with a message on stderr, for what atc_gm_alloc has not given or what is free already. */
+int atc_gm_free(void* memory);
 /* Memory of the program's own that kernels may touch; until atc_gm_forget. */
 void atc_gm_register(void* memory, size_t bytes, const char* name);
 void atc_gm_forget(void* memory);
@@ -32,7 +34,9 @@ typedef struct AtcHostLaunch {
 /* Runs the kernel on the chip that the environment variable ATC_SOC_VERSION names (Ascend910B3). What the
  * kernel prints goes to stdout, what it does wrong to stderr with its line. With the environment variable
  * ATC_PROFILE=DIR, DIR has PipeUtilization.csv and trace.json of all launches so far, and stderr what bounds
- * each. Returns the number of errors; a program in which there were some does not exit with 0. */
+ * each. Returns the number of errors; a program in which there were some does not exit with 0. A kernel that
+ * crashes, or does not end within ATC_KERNEL_TIMEOUT seconds (60; 0: no limit), ends the program with a
+ * diagnostic and exit code 1. */
 int atc_host_launch(const AtcHostLaunch* launch);
 /* The chip that ATC_SOC_VERSION names; null when there is no such chip. Host code that may run in another
  * program asks whether the function is there. */

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <boost/context/fiber.hpp>
-#include <boost/context/fixedsize_stack.hpp>
+#include <boost/context/protected_fixedsize_stack.hpp>
 #include <exception>
 #include <limits>
 
@@ -12,9 +12,33 @@
 namespace atc::aicore {
 namespace {
 
-constexpr std::size_t kStackBytes = std::size_t{256} << 10;
 /// From the last block's signal to the first instruction behind the wait.
 constexpr Cycle kSyncCycles = 100;
+
+/// A stack that outlives its fibers: to map one for every launch takes longer than many a block.
+class Stack {
+ public:
+  Stack() = default;
+  ~Stack() {
+    if (stack_.sp != nullptr) allocator_.deallocate(stack_);
+  }
+  Stack(const Stack&) = delete;
+  Stack& operator=(const Stack&) = delete;
+
+  /// What a fiber takes as its allocator.
+  struct Lender {
+    Stack* owner;
+    boost::context::stack_context allocate() const {
+      if (owner->stack_.sp == nullptr) owner->stack_ = owner->allocator_.allocate();
+      return owner->stack_;
+    }
+    void deallocate(boost::context::stack_context&) const noexcept {}
+  };
+
+ private:
+  boost::context::protected_fixedsize_stack allocator_{kBlockStackBytes};
+  boost::context::stack_context stack_;
+};
 
 }  // namespace
 
@@ -70,6 +94,7 @@ struct BlockGroup::Block final : BlockSync {
   Cycle released_at = 0;
   bool ended = false;
   std::exception_ptr failure;
+  Stack stack;
   boost::context::fiber fiber, scheduler;
 };
 
@@ -118,7 +143,7 @@ std::optional<std::string> BlockGroup::try_run(int blocks, ThreadPool& pool,
 
 void BlockGroup::resume(Block& block, const std::function<void(Core&, int)>& body) {
   if (!block.fiber)
-    block.fiber = boost::context::fiber(std::allocator_arg, boost::context::fixedsize_stack(kStackBytes),
+    block.fiber = boost::context::fiber(std::allocator_arg, Stack::Lender{&block.stack},
                                         [&block, &body](boost::context::fiber&& scheduler) {
                                           block.scheduler = std::move(scheduler);
                                           try {

@@ -12,6 +12,9 @@
 
 namespace atc::aicore {
 
+/// The stack of a block; the page below it is guarded.
+inline constexpr std::size_t kBlockStackBytes = std::size_t{256} << 10;
+
 /// The blocks of one task that wait for each other (SyncAll, cross-core flags), each on a core of its own.
 /// A block is a stackful fiber, so that 40 blocks can wait on two threads. They run in rounds: in each, every
 /// block that may go on does so until it waits or ends; what a wait asks for is looked at between rounds, so

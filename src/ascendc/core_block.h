@@ -107,6 +107,7 @@ class Block : public AtcBlock {
   bool probing = false;
   int declared_type = -1;
   AtcSite waiting_at{};  ///< for another core
+  AtcSite last_site{};   ///< of the last instruction that the kernel gave
 
   // ---- Faults ----
   /// A fault at this place; the kernel goes on. The text is made once for a line only.

@@ -1,6 +1,8 @@
 #include "ascendc/launch.h"
 
 #include <algorithm>
+#include <boost/context/detail/exception.hpp>
+#include <exception>
 #include <mutex>
 
 #include "aicore/block_group.h"
@@ -13,6 +15,8 @@ namespace {
 
 constexpr int kMaxBlocks = 65535;
 constexpr std::size_t kShownConflicts = 8;
+constexpr const char* kThrown =
+    "the kernel throws an exception after this instruction, which code of an AI Core cannot";
 
 std::string type_text(int type) {
   constexpr const char* kNames[] = {"AIV_ONLY",    "AIC_ONLY",       "MIX_AIV_1_0", "MIX_AIC_1_0",
@@ -170,8 +174,10 @@ class Run {
     b->probing = true;
     try {
       launch_.kernel(b.get(), &core_api(), launch_.args.data());
-    } catch (const ProbeEnd&) {
-    } catch (const KernelStop&) {
+    } catch (const InternalError&) {
+      throw;
+    } catch (...) {
+      // ProbeEnd mostly; what else there is comes again in the run itself.
     }
     team_.places.clear();
     if (b->declared_type >= 0) return b->declared_type;
@@ -216,6 +222,14 @@ class Run {
       launch_.kernel(b.get(), &core_api(), launch_.args.data());
       b->finish();
     } catch (const KernelStop&) {
+    } catch (const InternalError&) {
+      throw;
+    } catch (const boost::context::detail::forced_unwind&) {
+      throw;  // a block that waits for ever is given up
+    } catch (const std::exception& e) {
+      b->reports.add(true, "exception", &b->last_site, std::string(kThrown) + ": " + e.what());
+    } catch (...) {
+      b->reports.add(true, "exception", &b->last_site, kThrown);
     }
     core.set_trace(nullptr);
     b->requests().closed = true;

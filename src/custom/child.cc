@@ -90,7 +90,7 @@ void child_main(const ChildSetup& setup, int socket) {
   signal(SIGINT, SIG_IGN);
   signal(SIGPIPE, SIG_IGN);
   dup2(STDERR_FILENO, STDOUT_FILENO);  // results of the tool are on stdout: a kernel's printf must not mix in
-  install_crash_handlers(setup.page);
+  install_crash_handlers(setup.page, CrashScope::Process, [] { _exit(70); });
   Child child(setup);
   for (const LibraryImage& image : setup.libraries) {
     start_alarm(setup.limit_ms);

@@ -58,30 +58,48 @@ std::string seconds(std::uint32_t ms) {
   return text;
 }
 
+/// ", its last instruction was at add.cpp:31".
+std::string last_instruction(const CrashPage& page) {
+  if (page.line <= 0) return {};
+  return ", its last instruction was at " + std::string(page.file.data()) + ":" + std::to_string(page.line);
+}
+
 }  // namespace
 
 Status fault_text(const CrashPage& page, const ChildEnd& end) {
   const std::uint32_t kind = page.kind.load();
-  const std::string when = " while " + end.doing + (end.line.empty() ? "" : ", at " + end.line);
+  const std::string when =
+      (end.doing.empty() ? "" : " while " + end.doing) + (end.line.empty() ? "" : ", at " + end.line);
   if (kind == CrashPage::TimedOut || end.killed_late) {
-    std::string text = "The library did not come to an end within " + seconds(end.limit_ms) + " s" + when;
-    Status status = Status::error("E40021", text);
+    Status status = Status::error(
+        "E40021", end.who + " did not come to an end within " + seconds(end.limit_ms) + " s" + when);
     if (kind == CrashPage::TimedOut && page.block >= 0)
-      status =
-          std::move(status).note(std::to_string(page.running) + " blocks were running, the first is block " +
-                                 std::to_string(page.block));
+      status = std::move(status).note(std::to_string(page.running) +
+                                      (page.running == 1 ? " block" : " blocks") + " had not ended; block " +
+                                      std::to_string(page.block) + " was running" + last_instruction(page));
     return std::move(status).solution("Look for a loop without an end.");
   }
   int signal = kind == CrashPage::Signal ? page.signal : 0;
   if (signal == 0 && WIFSIGNALED(end.wait_status)) signal = WTERMSIG(end.wait_status);
   if (signal == 0)
-    return Status::error("E40021", "The library ended its process with exit code " +
+    return Status::error("E40021", end.who + " ended its process with exit code " +
                                        std::to_string(WEXITSTATUS(end.wait_status)) + when);
-  Status status = Status::error("E40021", "The library crashed" + block_text(page) + when + ": signal " +
-                                              std::to_string(signal) + " (" + strsignal(signal) + ")" +
-                                              (page.address != 0 ? " at address " + hex(page.address) : ""));
-  if (page.address != 0 && end.launch != nullptr)
+  const std::string crashed = end.who + " crashed" + block_text(page) + when + ": ";
+  if (kind == CrashPage::Signal && page.stack_overflow != 0)
+    return Status::error("E40021", crashed + "its stack overflowed" + last_instruction(page))
+        .solution(
+            "Look for a recursion without an end, or for a large local array: a core's stack has 32 "
+            "KB, data belongs in a TBuf.");
+  Status status =
+      Status::error("E40021", crashed + "signal " + std::to_string(signal) + " (" + strsignal(signal) + ")" +
+                                  (signal == SIGFPE ? ", an integer division by zero" : "") +
+                                  (page.address != 0 ? " at address " + hex(page.address) : ""));
+  if (kind == CrashPage::Signal && page.null_pointer != 0)
+    status = std::move(status).note("the address comes of a null pointer");
+  else if (page.address != 0 && end.launch != nullptr)
     status = std::move(status).note(place(page.address, *end.launch));
+  if (end.line.empty() && page.line > 0)
+    status = std::move(status).note("block " + std::to_string(page.block) + last_instruction(page));
   return status;
 }
 

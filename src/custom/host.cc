@@ -120,7 +120,7 @@ Status Host::death(const std::string& doing, const Launch* launch, bool timed_ou
   if (page.kind.load() != CrashPage::None && page.library >= 0 &&
       static_cast<std::size_t>(page.library) < libraries_.size())
     line = source_line(libraries_[static_cast<std::size_t>(page.library)].bytes.span(), page.offset);
-  return fault_text(page, {doing, line, launch, status, timed_out, options_.limit_ms});
+  return fault_text(page, {"The library", doing, line, launch, status, timed_out, options_.limit_ms});
 }
 
 StatusOr<std::vector<TensorInfo>> Host::infer(std::uint32_t library, std::uint32_t combination,

@@ -8,25 +8,29 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "ascendc/launch.h"
 #include "atc/base/bytes.h"
 #include "custom/chip_info.h"
+#include "custom/guarded_memory.h"
 #include "custom/kernel_profile.h"
+#include "custom/launch_guard.h"
+#include "custom/tracked_kernel.h"
 
 namespace {
 
 using atc::MutableBytes;
-using atc::ascendc::GmRange;
+using atc::custom::GuardedMemory;
 
 /// Global Memory of the program, by address.
 struct Memory {
   struct Stretch {
     std::size_t bytes = 0;
     std::string name;
-    MutableBytes own;  // of what was allocated here
+    std::optional<GuardedMemory> own;  // of what was allocated here
   };
   std::mutex mutex;
   std::map<void*, Stretch> stretches;
@@ -56,11 +60,34 @@ atc::custom::KernelProfile* kernel_profile(const atc::soc::Chip& on) {
   return &profile;
 }
 
+/// Stores that went past the memory they were meant for. The number of errors.
+int report_overwritten(const std::string& who) {
+  const std::lock_guard lock(memory().mutex);
+  int errors = 0;
+  for (auto& [data, stretch] : memory().stretches) {
+    if (!stretch.own) continue;
+    const auto at = stretch.own->overwritten();
+    if (!at) continue;
+    const bool before = *at < 0;
+    const std::ptrdiff_t distance = before ? -*at : *at - static_cast<std::ptrdiff_t>(stretch.bytes);
+    std::fprintf(stderr, "%s: error: memory %td bytes %s of %s (%zu bytes) was written [gm-bounds]\n",
+                 who.c_str(), distance, before ? "before the start" : "beyond the end", stretch.name.c_str(),
+                 stretch.bytes);
+    ++errors;
+  }
+  return errors;
+}
+
 /// A program whose kernels failed does not end well, whether it looks at its launches' results or not.
 void fail_after_errors(int status, void*) {
   if (status != 0 || g_errors.load() == 0) return;
   std::fflush(nullptr);
   _exit(1);
+}
+
+void fail_at_exit() {
+  static const int registered = on_exit(fail_after_errors, nullptr);
+  static_cast<void>(registered);
 }
 
 /// The launch of `name<<<...>>>` reaches us as "(name)".
@@ -70,10 +97,9 @@ std::string plain(std::string name) {
 }
 
 /// The number of errors.
-int add_to(atc::custom::KernelProfile& profile, const AtcHostLaunch& request,
-           const atc::ascendc::Outcome& outcome) {
-  const atc::Status status = profile.add(request.name == nullptr ? "kernel" : plain(request.name), outcome,
-                                         static_cast<int>(request.block_dim));
+int add_to(atc::custom::KernelProfile& profile, const std::string& name, const atc::ascendc::Outcome& outcome,
+           int blocks) {
+  const atc::Status status = profile.add(name, outcome, blocks);
   if (status.ok())
     std::fputs(profile.verdict().c_str(), stderr);
   else
@@ -86,24 +112,41 @@ int add_to(atc::custom::KernelProfile& profile, const AtcHostLaunch& request,
 extern "C" {
 
 void* atc_gm_alloc(size_t bytes) {
+  if (bytes == 0) return nullptr;
   try {
-    MutableBytes own(bytes);
+    GuardedMemory own(bytes);
     const std::lock_guard lock(memory().mutex);
     void* data = own.data();
-    if (data != nullptr)
-      memory().stretches[data] = {bytes, "allocation " + std::to_string(memory().allocated++),
-                                  std::move(own)};
+    memory().stretches.emplace(
+        data, Memory::Stretch{bytes, "allocation " + std::to_string(memory().allocated++), std::move(own)});
     return data;
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
 }
 
-void atc_gm_free(void* data) { atc_gm_forget(data); }
+int atc_gm_free(void* data) {
+  if (data == nullptr) return 0;
+  const std::lock_guard lock(memory().mutex);
+  const auto at = memory().stretches.find(data);
+  if (at != memory().stretches.end() && at->second.own) {
+    memory().stretches.erase(at);
+    return 0;
+  }
+  fail_at_exit();
+  ++g_errors;
+  std::fprintf(stderr,
+               "error: %p is freed, which is no allocation in Global Memory, or one that has been freed "
+               "[gm-free]\n",
+               data);
+  return 1;
+}
 
 void atc_gm_register(void* data, size_t bytes, const char* name) {
   const std::lock_guard lock(memory().mutex);
-  memory().stretches[data] = {bytes, name == nullptr ? "memory of the program" : name, {}};
+  memory().stretches.erase(data);
+  memory().stretches.emplace(
+      data, Memory::Stretch{bytes, name == nullptr ? "memory of the program" : name, std::nullopt});
 }
 
 void atc_gm_forget(void* data) {
@@ -121,13 +164,13 @@ const AtcCustomChip* atc_host_chip(void) {
 int atc_host_errors(void) { return g_errors.load(); }
 
 int atc_host_launch(const AtcHostLaunch* request) {
-  static const int fails = on_exit(fail_after_errors, nullptr);
-  static_cast<void>(fails);
+  fail_at_exit();
   const atc::soc::Chip* on = chip();
   if (on == nullptr) return g_errors += 1, 1;
   static atc::ThreadPool pool(0);
+  const std::string name = request->name == nullptr ? "kernel" : plain(request->name);
+  int errors = report_overwritten("before the launch of " + name);
   atc::ascendc::Launch launch;
-  launch.kernel = request->kernel;
   launch.block_dim = static_cast<int>(request->block_dim);
   launch.tiling_key = request->tiling_key;
   if (request->kernel_type >= 0) launch.type = request->kernel_type;
@@ -144,14 +187,18 @@ int atc_host_launch(const AtcHostLaunch* request) {
   launch.system_workspace = system.data();
   launch.system_workspace_bytes = static_cast<std::int64_t>(system.size());
   launch.memory.push_back({system.data(), launch.system_workspace_bytes, "the system workspace"});
-  const atc::ascendc::Outcome outcome = atc::ascendc::run(*on, launch, pool);
+  const atc::ascendc::Outcome outcome = [&] {
+    const atc::custom::LaunchGuard guard(name, launch.memory, atc::custom::launch_limit_ms());
+    launch.kernel = atc::custom::tracked(request->kernel);
+    return atc::ascendc::run(*on, launch, pool);
+  }();
   std::fputs(outcome.printed.c_str(), stdout);
-  int errors = 0;
   for (const atc::ascendc::Diagnostic& d : outcome.diagnostics) {
     std::fprintf(stderr, "%s\n", atc::ascendc::to_string(d).c_str());
     errors += d.error ? 1 : 0;
   }
-  if (profile != nullptr && errors == 0) errors += add_to(*profile, *request, outcome);
+  errors += report_overwritten(name);
+  if (profile != nullptr && errors == 0) errors += add_to(*profile, name, outcome, launch.block_dim);
   g_errors += errors;
   return errors;
 }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "custom/elf_file.h"
 #include "custom/raw_manifest.h"
 
 namespace atc::custom {
@@ -99,6 +100,8 @@ StatusOr<LoadedLibrary> LoadedLibrary::load(const std::string& name, std::span<c
   const auto cannot = [&](const std::string& why) {
     return Status::error("E13029", "The library " + name + " cannot be loaded: " + why);
   };
+  if (const Status whole = check_elf_file(bytes); !whole.ok())
+    return Status(cannot(whole.diagnostic().message)).solution(whole.diagnostic().solution);
   const int fd = memfd_create(name.c_str(), MFD_CLOEXEC);
   if (fd < 0) return cannot(std::strerror(errno));
   for (std::size_t at = 0; at < bytes.size();) {

@@ -6,7 +6,7 @@
 
 #include "ascendc/launch.h"
 #include "custom/chip_info.h"
-#include "custom/crash.h"
+#include "custom/tracked_kernel.h"
 
 namespace atc::custom {
 namespace {
@@ -14,18 +14,10 @@ namespace {
 /// More errors than these say nothing new.
 constexpr std::size_t kShownErrors = 12;
 
-/// One launch at a time: the table of an AI Core takes a plain function.
-AtcKernel g_kernel = nullptr;
-
-void tracked(AtcBlock* block, const AtcCoreApi* api, void* const* args) {
-  use_signal_stack();
-  const RunningBlock running(block->block_idx);
-  g_kernel(block, api, args);
-}
-
-ascendc::Launch make_launch(const Launch& launch, std::string& tiling, const soc::Chip& chip) {
+ascendc::Launch make_launch(AtcKernel kernel, const Launch& launch, std::string& tiling,
+                            const soc::Chip& chip) {
   ascendc::Launch out;
-  out.kernel = tracked;
+  out.kernel = tracked(kernel);
   out.block_dim = static_cast<int>(launch.tiling.block_dim);
   out.tiling_key = launch.tiling.tiling_key;
   // Vector cores are what tiling says by default: then the kernel's own declaration counts.
@@ -83,8 +75,7 @@ void add_cores(const ascendc::Outcome& outcome, LaunchStats& stats) {
 StatusOr<LaunchStats> run_kernel(AtcKernel kernel, const Launch& launch, ThreadPool& pool) {
   ATC_ASSIGN(const soc::Chip* chip, soc::find_chip(launch.soc_version));
   std::string tiling = launch.tiling.data;
-  g_kernel = kernel;
-  const ascendc::Outcome outcome = ascendc::run(*chip, make_launch(launch, tiling, *chip), pool);
+  const ascendc::Outcome outcome = ascendc::run(*chip, make_launch(kernel, launch, tiling, *chip), pool);
   std::fputs(outcome.printed.c_str(), stdout);
   if (!outcome.ok()) return fault_of(outcome);
   for (const ascendc::Diagnostic& d : outcome.diagnostics)

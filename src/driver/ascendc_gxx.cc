@@ -64,6 +64,8 @@ StatusOr<int> run(const std::vector<std::string>& given) {
   };
   if (std::none_of(given.begin(), given.end(), [](const std::string& a) { return a.starts_with("-std="); }))
     arguments.emplace_back("-std=c++17");
+  // Lines for reports of crashes; a frame that is larger than the page below the stack must touch it.
+  arguments.insert(arguments.end(), {"-g1", "-fstack-clash-protection"});
   for (const fs::path& folder : {home / "include", home / "include" / "opp", home / "include" / "ascendc"})
     arguments.push_back("-I" + folder.string());
   int number = 0;

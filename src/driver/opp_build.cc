@@ -70,9 +70,15 @@ class Builder {
 
  private:
   std::vector<std::string> command(const char* standard) const {
-    std::vector<std::string> out = {
-        options_.compiler, standard,           "-O2", "-g1", "-fPIC", "-fvisibility=hidden",
-        "-fno-gnu-unique", "-ffp-contract=off"};
+    std::vector<std::string> out = {options_.compiler,
+                                    standard,
+                                    "-O2",
+                                    "-g1",
+                                    "-fPIC",
+                                    "-fvisibility=hidden",
+                                    "-fno-gnu-unique",
+                                    "-ffp-contract=off",
+                                    "-fstack-clash-protection"};
     for (const fs::path& folder :
          {home_ / "include", home_ / "include" / "opp", home_ / "include" / "ascendc", project_ / "op_host",
           project_ / "op_kernel"})

@@ -16,6 +16,7 @@ using custom_test::Folder;
 using custom_test::LibrarySource;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr std::uint32_t kShortMs = 2000;
 
@@ -115,6 +116,20 @@ TEST(Host, RefusesWhatIsNoLibraryOfOperators) {
   EXPECT_THAT(text_of(host_of(undefined)->start()), HasSubstr("nowhere"));
 }
 
+TEST(Host, AFileThatIsCutOffIsToldAsSuch) {
+  const Folder folder;
+  const auto path = LibrarySource().build(folder);
+  const auto file = map_file(path);
+  ASSERT_TRUE(file.ok());
+  for (const std::size_t size : {file->size() - 1, file->size() / 2, std::size_t{100}, std::size_t{20}}) {
+    Host host({{"x.so", Bytes::copy_of(file->span().first(size))}}, {});
+    EXPECT_THAT(text_of(host.start()),
+                AllOf(HasSubstr("E13029"), HasSubstr("x.so cannot be loaded"),
+                      HasSubstr("the file is cut off"), HasSubstr("it has " + std::to_string(size))))
+        << size;
+  }
+}
+
 TEST(Host, RefusesManifestsWithoutSense) {
   LibrarySource unnamed;
   unnamed.type = "";
@@ -163,7 +178,7 @@ TEST(Host, ACrashIsADiagnosticAndTheNextRequestStartsAnew) {
       text_of(host->launch(b.launch(*tiling)).status()),
       AllOf(HasSubstr("E40021"), HasSubstr("crashed in block 2"),
             HasSubstr("running the kernel of Twice (twice.so), at twice.so.c:"), HasSubstr("signal 11"),
-            HasSubstr("0x10"), HasSubstr("no operand of the kernel is near")));
+            HasSubstr("0x10"), HasSubstr("the address comes of a null pointer")));
   EXPECT_TRUE(host->tile(0, call_of({1000}), "Ascend910B3").ok());
 }
 
@@ -176,8 +191,32 @@ TEST(Host, AStackThatOverflowsIsADiagnosticToo) {
   deep.kernel = "volatile char c = 1; dig(&c);";
   const auto host = host_of(deep, b.memory);
   const auto tiling = host->tile(0, call_of({1000}), "Ascend910B3");
+  const Status status = host->launch(b.launch(*tiling)).status();
+  EXPECT_THAT(text_of(status),
+              AllOf(HasSubstr("E40021"), HasSubstr("crashed in block "), HasSubstr("its stack overflowed")));
+  EXPECT_THAT(status.diagnostic().solution, HasSubstr("recursion without an end"));
+}
+
+TEST(Host, AWildAddressIsNoStackThatOverflowed) {
+  Buffers b;
+  LibrarySource wild;
+  wild.kernel = "*(volatile int*)0x123456789000 = 1;";
+  const auto host = host_of(wild, b.memory);
+  const auto tiling = host->tile(0, call_of({1000}), "Ascend910B3");
   EXPECT_THAT(text_of(host->launch(b.launch(*tiling)).status()),
-              AllOf(HasSubstr("E40021"), HasSubstr("signal 11")));
+              AllOf(HasSubstr("signal 11"), HasSubstr("0x123456789000"),
+                    HasSubstr("no operand of the kernel is near"), Not(HasSubstr("stack"))));
+}
+
+TEST(Host, ADivisionByZeroIsNamed) {
+  Buffers b;
+  LibrarySource divides;
+  divides.kernel = "volatile int zero = 0; ((volatile int*)args[1])[0] = 7 / zero;";
+  const auto host = host_of(divides, b.memory);
+  const auto tiling = host->tile(0, call_of({1000}), "Ascend910B3");
+  EXPECT_THAT(
+      text_of(host->launch(b.launch(*tiling)).status()),
+      AllOf(HasSubstr("signal 8"), HasSubstr("an integer division by zero"), HasSubstr("twice.so.c:")));
 }
 
 TEST(Host, WildWritesDoNotReachOtherTensors) {
