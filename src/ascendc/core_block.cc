@@ -224,6 +224,20 @@ void Block::log_gm(const AtcSite& site, GmUse use, const void* at, std::int64_t 
   if (checks) gm_log.add(use, at, n, site_number(site));
 }
 
+void Block::order_gm(const AtcSite& site, const char* what, Pipe pipe, const AtcGm& gm, const GmRows& rows) {
+  if (!checks) return;
+  const GmOrder::Conflict c = gm_order_.touch(pipes, pipe, rows, site_number(site));
+  if (!c.found) return;
+  fault(site, "race", [&] {
+    const std::string from(aicore::name(c.other)), to(aicore::name(pipe));
+    return std::string(what) + (pipe == Pipe::MTE2 ? " reads " : " writes ") + describe(gm) + " on pipe " +
+           to + " while what " + place(site_of(c.other_site)) +
+           (c.other_wrote ? " writes there on pipe " : " reads there on pipe ") + from +
+           " may not be done: nothing orders them in Global Memory. Set and wait for a flag from " + from +
+           " to " + to + ", or PipeBarrier<PIPE_ALL>";
+  });
+}
+
 void Block::send(int flag, aicore::FlagReach reach) {
   if (!checks) return;
   const std::lock_guard lock(team.mutex);

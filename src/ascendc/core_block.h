@@ -11,6 +11,7 @@
 #include "aicore/core.h"
 #include "ascendc/buffers.h"
 #include "ascendc/global_memory.h"
+#include "ascendc/gm_order.h"
 #include "ascendc/pipes.h"
 #include "ascendc/reports.h"
 #include "ascendc/shadow.h"
@@ -154,6 +155,8 @@ class Block : public AtcBlock {
                     std::int64_t n);
   Shadow& shadow(std::uint8_t m) { return shadows_[m]; }
   void log_gm(const AtcSite& site, GmUse use, const void* at, std::int64_t n);
+  /// Reports rows of Global Memory that another pipe may not have done with (MTE2 reads, MTE3 and FIX write).
+  void order_gm(const AtcSite& site, const char* what, Pipe pipe, const AtcGm& gm, const GmRows& rows);
   int site_number(const AtcSite& site);
   const AtcSite& site_of(int n) const { return sites_[static_cast<std::size_t>(n)]; }
 
@@ -185,6 +188,7 @@ class Block : public AtcBlock {
     AtcSite site;
   };
   std::array<Shadow, ATC_MEMORY_COUNT> shadows_;
+  GmOrder gm_order_;
   std::unique_ptr<MatmulRequests> requests_;
   std::vector<std::byte> extra_memory_;  ///< bias table and fixpipe buffer
   std::vector<AtcSite> sites_;

@@ -30,6 +30,7 @@ void take(Block& b, const AtcSite& site, const char* what, Pipe pipe, const AtcL
   if (l.src_gm.data != nullptr) {
     b.check_gm(site, what, l.src_gm, at, at + n);
     const auto* from = static_cast<const std::byte*>(l.src_gm.data) + at;
+    b.order_gm(site, what, Pipe::MTE2, l.src_gm, {reinterpret_cast<std::uintptr_t>(from), 1, 0, n});
     b.settle(from, n);
     std::memcpy(tile.data.data(), from, static_cast<std::size_t>(n));
     b.log_gm(site, GmUse::Read, from, n);

@@ -62,6 +62,22 @@ void check_types(Block& b, const AtcSite& site, const AtcFixpipe& f) {
     });
 }
 
+/// What it writes in Global Memory, `width` columns of `out` bytes in a run.
+void order_result(Block& b, const AtcSite& site, Pipe pipe, const AtcFixpipe& f, std::int64_t matrices,
+                  std::int64_t width, std::int64_t out) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(f.dst.gm.data);
+  if (f.row_major == 0) {
+    b.order_gm(
+        site, kWhat, pipe, f.dst.gm,
+        {begin, ceil_div(std::int64_t{f.n}, width), std::int64_t{f.dst_stride} * 32, f.m * width * out});
+    return;
+  }
+  for (std::int64_t q = 0; q < matrices; ++q)
+    b.order_gm(site, kWhat, pipe, f.dst.gm,
+               {begin + static_cast<std::uintptr_t>(q * f.dst_matrix_stride * out), f.m,
+                std::int64_t{f.dst_stride} * out, std::int64_t{f.n} * out});
+}
+
 }  // namespace
 
 void fixpipe(Block& b, const AtcSite& site, const AtcFixpipe& f) {
@@ -95,6 +111,7 @@ void fixpipe(Block& b, const AtcSite& site, const AtcFixpipe& f) {
              " must be the rows of L0C, a multiple of 16 not below mSize " + std::to_string(f.m);
     });
   if (by_column(f.quant)) b.check_extent(site, kWhat, f.scales, 0, std::int64_t{f.n} * 8);
+  if (f.dst.is_gm != 0) order_result(b, site, pipe, f, matrices, width, out);
   std::vector<std::byte> row;
   std::int64_t moved = 0;
   for (std::int64_t q = 0; q < matrices; ++q)

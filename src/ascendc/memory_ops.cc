@@ -131,6 +131,8 @@ void into_global(Block& b, const AtcSite& site, const AtcCopy& c, const Rows& r)
   b.check_gm(site, name_of(c), c.dst.gm, 0, r.dst_span());
   const std::byte* from = b.bytes(c.src.local);
   auto* to = static_cast<std::byte*>(c.dst.gm.data);
+  b.order_gm(site, name_of(c), pipe_of(c), c.dst.gm,
+             {reinterpret_cast<std::uintptr_t>(to), r.count, r.dst_pitch, r.bytes});
   if (b.atomic == ATC_ATOMIC_NONE) b.settle(to, r.dst_span());
   const std::int64_t element = std::max(1, bits_of(b.atomic_type) / 8);
   for (std::int64_t i = 0; i < r.count; ++i) {
@@ -175,6 +177,8 @@ void copy(Block& b, const AtcSite& site, const AtcCopy& c) {
         return std::string(what) + " reads " + b.describe(c.src.gm) + ", where the scalar store of " +
                place(b.site_of(dirty)) + " is still in the data cache: DataCacheCleanAndInvalid is missing";
       });
+    b.order_gm(site, what, pipe, c.src.gm,
+               {reinterpret_cast<std::uintptr_t>(from), r.count, r.src_pitch, r.bytes});
     into_local(b, site, c, r, from, pipe);
     for (std::int64_t i = 0; i < r.count; ++i) b.log_gm(site, GmUse::Read, from + i * r.src_pitch, r.bytes);
     cycles = b.core.gm_cycles({nullptr, range.bytes, false}, r.count, r.bytes, false);
@@ -219,7 +223,12 @@ void nd2nz(Block& b, const AtcSite& site, const AtcNd2Nz& c) {
       ((slabs - 1) * c.dst_c0_stride + std::int64_t{c.rows - 1} * c.dst_row_stride + 1) * kBlock;
   b.check_extent(site, kWhat, c.dst, 0, dst_end);
   b.check_aligned(site, kWhat, c.dst, kBlock);
-  for (std::uint32_t m = 0; m < c.matrices; ++m)
+  for (std::uint32_t m = 0; m < c.matrices; ++m) {
+    const auto first =
+        reinterpret_cast<std::uintptr_t>(c.src.data) +
+        static_cast<std::uintptr_t>(m * c.src_matrix_stride) * static_cast<std::size_t>(element);
+    b.order_gm(site, kWhat, Pipe::MTE2, c.src,
+               {first, c.rows, static_cast<std::int64_t>(c.src_row_stride) * element, c.cols * element});
     for (std::uint32_t r = 0; r < c.rows; ++r) {
       const std::byte* from =
           static_cast<const std::byte*>(c.src.data) +
@@ -236,6 +245,7 @@ void nd2nz(Block& b, const AtcSite& site, const AtcNd2Nz& c) {
         if (b.checks) b.shadow(c.dst.memory).set_written(c.dst.offset + at, kBlock);
       }
     }
+  }
   const std::int64_t rows = std::int64_t{c.matrices} * c.rows;
   b.pipes.issue(Pipe::MTE2, b.core.gm_cycles({nullptr, 0, false}, rows, c.cols * element, false),
                 "DataCopyNd2Nz", rows * c.cols * element);
@@ -248,6 +258,7 @@ void fill_global(Block& b, const AtcSite& site, const AtcGm& gm, std::uint64_t e
   if (n <= 0) return;
   b.check_gm(site, "InitOutput", gm, 0, n);
   auto* to = static_cast<std::byte*>(gm.data);
+  b.order_gm(site, "InitOutput", Pipe::MTE3, gm, {reinterpret_cast<std::uintptr_t>(to), 1, 0, n});
   b.settle(to, n);
   for (std::int64_t at = 0; at < n; at += element)
     std::memcpy(to + at, &bits, static_cast<std::size_t>(element));

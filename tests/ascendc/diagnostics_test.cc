@@ -244,6 +244,114 @@ TEST(Diagnostics, RacesBetweenPipes) {
   expect_at(scalar, "race", "from VECTOR to SCALAR", false);
 }
 
+TEST(Diagnostics, RacesThroughGlobalMemory) {
+  std::vector<float> x(64, 1.0f), y(256);
+  const Outcome read = launcher([](void* const* a) {
+                         TPipe pipe;
+                         Scratch work;
+                         pipe.InitBuffer(work, 512);
+                         auto t = work.Get<float>();
+                         Duplicate(t, 1.0f, 64);
+                         SetFlag<HardEvent::V_MTE3>(0);
+                         WaitFlag<HardEvent::V_MTE3>(0);
+                         DataCopy(global(a[1]), t, 64);
+                         MARK;
+                         DataCopy(t[64], global(a[1])[32], 64);
+                       })
+                           .arg(x, "x")
+                           .arg(y, "y")
+                           .run();
+  expect_at(read, "race", "DataCopy reads GlobalTensor");
+  EXPECT_THAT(find(read, "race").text,
+              HasSubstr("(y, byte 128 of 1024) on pipe MTE2 while what diagnostics_test"));
+  EXPECT_THAT(find(read, "race").text, HasSubstr("flag from MTE3 to MTE2"));
+  const Outcome write = launcher([](void* const* a) {
+                          TPipe pipe;
+                          Scratch work;
+                          pipe.InitBuffer(work, 512);
+                          auto t = work.Get<float>();
+                          Duplicate(t, 1.0f, 64);
+                          SetFlag<HardEvent::V_MTE3>(0);
+                          WaitFlag<HardEvent::V_MTE3>(0);
+                          DataCopy(t[64], global(a[0]), 64);
+                          MARK;
+                          DataCopy(global(a[0]), t, 64);
+                        })
+                            .arg(x, "x")
+                            .run();
+  expect_at(write, "race", "reads there on pipe MTE2");
+  // Rows between each other's: the second column of four is read, the third is written.
+  const auto columns = [](void* const* a) {
+    TPipe pipe;
+    Scratch work;
+    pipe.InitBuffer(work, 1024);
+    auto t = work.Get<float>();
+    Duplicate(t, 1.0f, 64);
+    SetFlag<HardEvent::V_MTE3>(0);
+    WaitFlag<HardEvent::V_MTE3>(0);
+    const bool same = *static_cast<float*>(a[0]) != 0.0f;
+    DataCopy(global(a[1])[16], t, DataCopyParams(8, 1, 0, 3));
+    MARK;
+    DataCopy(t[64], global(a[1])[same ? 16 : 8], DataCopyParams(8, 1, 3, 0));
+  };
+  expect_at(launcher(columns).arg(x, "x").arg(y, "y").run(), "race", "nothing orders them in Global Memory");
+  x[0] = 0.0f;
+  launcher(columns).arg(x, "x").arg(y, "y").clean();
+}
+
+TEST(Diagnostics, GlobalMemoryInOrderIsClean) {
+  std::vector<float> x(64, 1.0f), y(64);
+  launcher([](void* const* a) {
+    TPipe pipe;
+    Scratch work;
+    pipe.InitBuffer(work, 512);
+    auto t = work.Get<float>();
+    Duplicate(t, 1.0f, 64);
+    SetFlag<HardEvent::V_MTE3>(0);
+    WaitFlag<HardEvent::V_MTE3>(0);
+    for (int i = 0; i < 3; ++i) {
+      DataCopy(global(a[1]), t, 64);
+      if (i == 1) {
+        PipeBarrier<PIPE_ALL>();
+      } else {
+        SetFlag<HardEvent::MTE3_MTE2>(1);
+        WaitFlag<HardEvent::MTE3_MTE2>(1);
+      }
+      DataCopy(t[64], global(a[1]), 64);
+      SetFlag<HardEvent::MTE2_MTE3>(2);
+      WaitFlag<HardEvent::MTE2_MTE3>(2);
+    }
+    PipeBarrier<PIPE_ALL>();
+  })
+      .arg(x, "x")
+      .arg(y, "y")
+      .clean();
+  // In place by queues: what was read is written back behind the vector unit.
+  launcher([](void* const* a) {
+    TPipe pipe;
+    Vecin in;
+    Vecout out;
+    pipe.InitBuffer(in, 2, 32);
+    pipe.InitBuffer(out, 2, 32);
+    for (int i = 0; i < 8; ++i) {
+      auto t = in.AllocTensor<float>();
+      DataCopy(t, global(a[0])[i * 8], 8);
+      in.EnQue(t);
+      t = in.DeQue<float>();
+      auto r = out.AllocTensor<float>();
+      Adds(r, t, 1.0f, 8);
+      in.FreeTensor(t);
+      out.EnQue(r);
+      r = out.DeQue<float>();
+      DataCopy(global(a[0])[i * 8], r, 8);
+      out.FreeTensor(r);
+    }
+  })
+      .arg(x, "x")
+      .clean();
+  EXPECT_EQ(x, std::vector<float>(64, 2.0f));
+}
+
 TEST(Diagnostics, TwoCoresThatWriteTheSameBytes) {
   std::vector<float> y(256);
   const auto kernel = [](void* const* a) {
