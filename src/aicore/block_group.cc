@@ -1,12 +1,14 @@
 #include "aicore/block_group.h"
 
 #include <algorithm>
+#include <atomic>
 #include <boost/context/fiber.hpp>
 #include <boost/context/protected_fixedsize_stack.hpp>
 #include <exception>
 #include <limits>
 
 #include "aicore/block_sync.h"
+#include "aicore/resume_hook.h"
 #include "atc/base/check.h"
 
 namespace atc::aicore {
@@ -40,7 +42,11 @@ class Stack {
   boost::context::stack_context stack_;
 };
 
+std::atomic<void (*)()> g_resume_hook{nullptr};
+
 }  // namespace
+
+void set_resume_hook(void (*hook)()) { g_resume_hook.store(hook); }
 
 struct BlockGroup::Block final : BlockSync {
   Block(const soc::Chip& chip, Values values, bool timing, int block_number)
@@ -156,6 +162,7 @@ void BlockGroup::resume(Block& block, const std::function<void(Core&, int)>& bod
                                           block.ended = true;
                                           return std::move(block.scheduler);
                                         });
+  if (void (*const hook)() = g_resume_hook.load()) hook();
   block.fiber = std::move(block.fiber).resume();
 }
 
@@ -251,13 +258,16 @@ std::string BlockGroup::waits() const {
       }
       if (setter && times < n && ++missing == 1) first = o;
     }
-    text += (text.empty() ? "" : "; ") + std::string("block ") + std::to_string(b) + " waits for " +
-            (block.waited_flag == kSyncAllFlag ? std::string("SyncAll")
-                                               : "cross-core flag " + std::to_string(block.waited_flag)) +
-            " of " + std::to_string(missing) + " blocks, the first is block " + std::to_string(first);
+    text +=
+        (text.empty() ? "" : "; ") + std::string("block ") + std::to_string(b) + " waits for " +
+        (block.waited_flag == kSyncAllFlag ? std::string("SyncAll")
+                                           : "cross-core flag " + std::to_string(block.waited_flag)) +
+        (missing == 1 ? " of block " : " of " + std::to_string(missing) + " blocks, the first is block ") +
+        std::to_string(first);
   }
   return std::to_string(waiting) + " of " + std::to_string(count_) +
-         " blocks wait for each other or for blocks that ended: " + text + (waiting > kShown ? "; ..." : "");
+         (waiting == 1 ? " blocks waits" : " blocks wait") +
+         " for each other or for blocks that ended: " + text + (waiting > kShown ? "; ..." : "");
 }
 
 Stats BlockGroup::stats() const {

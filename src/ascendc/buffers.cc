@@ -98,7 +98,10 @@ std::string_view Buffers::name(State s) {
 std::string Buffers::describe(int id) const {
   if (id < 0 || static_cast<std::size_t>(id) >= items_.size()) return {};
   const Item& i = items_[static_cast<std::size_t>(id)];
-  const std::string known = name_at(i.site, "InitBuffer", false);
+  const int before = static_cast<int>(std::count_if(items_.begin(), items_.begin() + id, [&](const Item& o) {
+    return o.site.line == i.site.line && o.site.file == i.site.file;
+  }));
+  const std::string known = name_at(i.site, "InitBuffer", false, before);
   return std::string(i.queue ? "queue " : "buffer ") +
          (known.empty() ? "initialised at " + place(i.site) : "'" + known + "'") + " (" +
          std::string(ascendc::name(i.from)) + ")";
@@ -132,7 +135,10 @@ void Buffers::overflow(const AtcSite& site, AtcMemory memory, const Item& refuse
   for (std::size_t id = 0; id < items_.size(); ++id)
     if (items_[id].live && memory_of(items_[id].from) == memory)
       line(describe(static_cast<int>(id)), items_[id]);
-  const std::string known = name_at(site, "InitBuffer", false);
+  const int before = static_cast<int>(std::count_if(items_.begin(), items_.end(), [&](const Item& o) {
+    return o.site.line == site.line && o.site.file == site.file;
+  }));
+  const std::string known = name_at(site, "InitBuffer", false, before);
   line((known.empty() ? std::string("this one") : "'" + known + "'") + " (refused)", refused);
   block_.stop(site, "buffer-overflow", text);
 }

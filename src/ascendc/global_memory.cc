@@ -197,8 +197,12 @@ GmGap unwritten(std::vector<GmLog*> cores, const GmRange& range) {
   std::uintptr_t at = first;
   auto add = [&](std::uintptr_t end) {
     if (end <= at) return;
+    const auto* data = reinterpret_cast<const std::byte*>(at);
+    const auto missing =
+        range.fill ? std::count(data, data + (end - at), *range.fill) : static_cast<std::ptrdiff_t>(end - at);
+    if (missing == 0) return;
     if (gap.total == 0) gap = {at, static_cast<std::int64_t>(end - at), 0};
-    gap.total += static_cast<std::int64_t>(end - at);
+    gap.total += missing;
   };
   for (const auto& [begin, end] : written) {
     add(std::min(begin, last));

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +17,8 @@ struct GmRange {
   std::int64_t bytes = 0;
   std::string name;     ///< for messages: "input 'x'", "argument 0"
   bool output = false;  ///< the kernel is expected to write all of it
+  /// What every byte of an output holds before; other bytes were written, by stores that nobody saw.
+  std::optional<std::byte> fill{};
 };
 
 /// All stretches of a launch, by address.

@@ -64,13 +64,17 @@ std::vector<Diagnostic> merge(const std::vector<const Reports*>& cores) {
   return all;
 }
 
-std::string name_at(const AtcSite& site, std::string_view call, bool object) {
+std::string name_at(const AtcSite& site, std::string_view call, bool object, int nth) {
   if (site.file == nullptr) return {};
   std::ifstream in(site.file);
   std::string text;
   for (int line = 1; line <= site.line && std::getline(in, text); ++line)
     if (line < site.line) text.clear();
-  const std::size_t at = text.find(call);
+  std::size_t at = text.find(call);
+  if (at == std::string::npos) return {};
+  // A line in a loop has one call for all.
+  const bool alone = text.find(call, at + 1) == std::string::npos;
+  for (int i = 0; i < nth && !alone && at != std::string::npos; ++i) at = text.find(call, at + 1);
   if (at == std::string::npos) return {};
   if (object) {
     std::size_t end = at;

@@ -43,8 +43,9 @@ class Reports {
 std::vector<Diagnostic> merge(const std::vector<const Reports*>& cores);
 
 /// The name of what a call at this place sets up, read from the source when it is there: the first argument
-/// of `call(...)`, or the object of `object.call(...)`. Empty when it cannot be told.
-std::string name_at(const AtcSite& site, std::string_view call, bool object);
+/// of `call(...)`, or the object of `object.call(...)`; `nth` of several such calls on the line. Empty when
+/// it cannot be told.
+std::string name_at(const AtcSite& site, std::string_view call, bool object, int nth = 0);
 /// "add.cpp:31", the file without its folders.
 std::string place(const AtcSite& site);
 

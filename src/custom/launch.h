@@ -30,6 +30,7 @@ struct Launch {
   bool timing = false;
   bool trace = false;   ///< with timing: every instruction
   bool checks = false;  ///< diagnostics for what a kernel does wrong, beyond accesses outside of its memory
+  bool quiet = false;   ///< what the kernel prints is dropped: a run that only measures
 };
 
 /// One instruction of a traced run.
@@ -61,7 +62,7 @@ void io(A& a, LaunchArg& v) {
 template <class A>
 void io(A& a, Launch& v) {
   a(v.library), a(v.op), a(v.combination), io(a, v.tiling), a(v.args), a(v.soc_version), a(v.timing),
-      a(v.trace), a(v.checks);
+      a(v.trace), a(v.checks), a(v.quiet);
 }
 template <class A>
 void io(A& a, LaunchEvent& v) {

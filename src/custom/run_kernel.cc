@@ -14,6 +14,18 @@ namespace {
 /// More errors than these say nothing new.
 constexpr std::size_t kShownErrors = 12;
 
+/// What a checked run finds in its outputs: not a number in every float type.
+constexpr std::byte kUnwritten{0xff};
+
+/// Whether an operator works in place.
+bool is_input_too(const Launch& launch, const LaunchArg& output) {
+  return std::any_of(launch.args.begin(), launch.args.end(), [&](const LaunchArg& a) {
+    return !a.output && a.address != 0 &&
+           a.address < output.address + static_cast<std::uint64_t>(output.bytes) &&
+           output.address < a.address + static_cast<std::uint64_t>(a.bytes);
+  });
+}
+
 ascendc::Launch make_launch(AtcKernel kernel, const Launch& launch, std::string& tiling,
                             const soc::Chip& chip) {
   ascendc::Launch out;
@@ -28,9 +40,15 @@ ascendc::Launch make_launch(AtcKernel kernel, const Launch& launch, std::string&
     out.args.push_back(data);
     if (data == nullptr) continue;
     const bool scratch = &arg == &launch.args.back();
-    out.memory.push_back(
-        {data, arg.bytes,
-         scratch ? "the workspace" : (arg.output ? "output '" : "input '") + arg.name + "'"});
+    ascendc::GmRange& range = out.memory.emplace_back();
+    range.data = data;
+    range.bytes = arg.bytes;
+    range.name = scratch ? "the workspace" : (arg.output ? "output '" : "input '") + arg.name + "'";
+    if (launch.checks && arg.output && !scratch && !is_input_too(launch, arg)) {
+      range.output = true;
+      range.fill = kUnwritten;
+      std::fill(data, data + arg.bytes, kUnwritten);
+    }
     if (!scratch || arg.bytes < static_cast<std::int64_t>(system_workspace(chip))) continue;
     out.system_workspace = data;
     out.system_workspace_bytes = static_cast<std::int64_t>(system_workspace(chip));
@@ -76,7 +94,7 @@ StatusOr<LaunchStats> run_kernel(AtcKernel kernel, const Launch& launch, ThreadP
   ATC_ASSIGN(const soc::Chip* chip, soc::find_chip(launch.soc_version));
   std::string tiling = launch.tiling.data;
   const ascendc::Outcome outcome = ascendc::run(*chip, make_launch(kernel, launch, tiling, *chip), pool);
-  std::fputs(outcome.printed.c_str(), stdout);
+  if (!launch.quiet) std::fputs(outcome.printed.c_str(), stdout);
   if (!outcome.ok()) return fault_of(outcome);
   for (const ascendc::Diagnostic& d : outcome.diagnostics)
     std::fprintf(stderr, "%s\n", ascendc::to_string(d).c_str());

@@ -1,5 +1,6 @@
 #include "custom/tracked_kernel.h"
 
+#include "aicore/resume_hook.h"
 #include "custom/crash.h"
 
 namespace atc::custom {
@@ -17,6 +18,8 @@ void run_tracked(AtcBlock* block, const AtcCoreApi* api, void* const* args) {
 
 AtcKernel tracked(AtcKernel kernel) {
   g_kernel = kernel;
+  // A block that waited may go on upon a thread on which none has begun.
+  aicore::set_resume_hook(use_signal_stack);
   return run_tracked;
 }
 

@@ -32,7 +32,25 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kAttrs = 
      {"listInt", "ListInt"},
      {"list_float", "ListFloat"}}};
 
+/// Words of C++ that the generated sources cannot use as names (C++17, and the ones C++20 adds).
+constexpr std::string_view kKeywords[] = {
+    "alignas",     "alignof",  "and",        "and_eq",    "asm",       "auto",         "bitand",
+    "bitor",       "bool",     "break",      "case",      "catch",     "char",         "char16_t",
+    "char32_t",    "char8_t",  "class",      "co_await",  "co_return", "co_yield",     "compl",
+    "concept",     "const",    "const_cast", "consteval", "constexpr", "constinit",    "continue",
+    "decltype",    "default",  "delete",     "do",        "double",    "dynamic_cast", "else",
+    "enum",        "explicit", "export",     "extern",    "false",     "float",        "for",
+    "friend",      "goto",     "if",         "inline",    "int",       "long",         "mutable",
+    "namespace",   "new",      "noexcept",   "not",       "not_eq",    "nullptr",      "operator",
+    "or",          "or_eq",    "private",    "protected", "public",    "register",     "reinterpret_cast",
+    "requires",    "return",   "short",      "signed",    "sizeof",    "static",       "static_assert",
+    "static_cast", "struct",   "switch",     "template",  "this",      "thread_local", "throw",
+    "true",        "try",      "typedef",    "typeid",    "typename",  "union",        "unsigned",
+    "using",       "virtual",  "void",       "volatile",  "wchar_t",   "while",        "xor",
+    "xor_eq"};
+
 bool is_identifier(const std::string& name) {
+  if (std::find(std::begin(kKeywords), std::end(kKeywords), name) != std::end(kKeywords)) return false;
   return !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
          std::all_of(name.begin(), name.end(),
                      [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
@@ -62,7 +80,7 @@ class Reader {
     OppDescription out;
     out.type = text(root_, "op");
     if (!is_identifier(out.type))
-      return fault("\"op\" is '" + out.type + "', a name such as AddCustom is expected");
+      return fault("\"op\" is '" + out.type + "', a name of C++ such as AddCustom is expected");
     type_ = out.type;
     out.file = snake_case(out.type);
     ATC_TRY(read_params("input_desc", out.inputs));

@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "atc/base/strings.h"
+#include "atc/core_api.h"
 #include "atc/ir/type.h"
 #include "profile/pipe_table.h"
 #include "report/task_operands.h"
@@ -34,16 +35,36 @@ std::string fixed(double value, int digits = 3) {
   return text;
 }
 
+/// Blocks on the vector cores beside the cube cores of a mixed task.
+int mix_blocks(const plan::PlanTask& task, const TaskSimulation& simulated, const soc::Chip& chip) {
+  if (task_type(simulated, chip) != "MIX_AIC") return 0;
+  const bool one_each =
+      task.engine == plan::Engine::Custom && task.custom.tiling.kernel_type == ATC_KERNEL_MIX_AIC_1_1;
+  return simulated.blocks * (one_each ? 1 : chip.vector_blocks() / std::max(1, chip.cube_blocks()));
+}
+
+/// Percent of the cycles of all the chip's cube cores, while the task runs, in which a cube core worked on
+/// it.
+double cube_utilization(const LaunchProfile& launch, const soc::Chip& chip) {
+  aicore::Cycle cycles = 0;
+  for (const profile::CoreProfile& core : launch.cores)
+    if (core.name.find("cubecore") != std::string::npos) cycles += profile::use_of(core).cycles;
+  const double all = (launch.us - launch.launch_us) * launch.mhz * chip.cube_blocks();
+  return all <= 0 ? 0 : 100 * static_cast<double>(cycles) / all;
+}
+
+/// The time in which memory is read, of that in which something is computed.
+double memory_bound(const LaunchProfile& launch) {
+  profile::CoreUse sum;
+  for (const profile::CoreProfile& core : launch.cores) sum += profile::use_of(core);
+  const aicore::Cycle computes = std::max(sum[Pipe::M].busy, sum[Pipe::V].busy);
+  return computes == 0 ? 0 : static_cast<double>(sum[Pipe::MTE2].busy) / static_cast<double>(computes);
+}
+
 /// Shapes, types and formats of operands: "1,3,224,224;64,3,7,7", "FLOAT16;FLOAT16", "ND;NC1HWC0".
 struct Operands {
   std::string shapes, dtypes, formats;
 };
-
-std::string upper(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
-  return out;
-}
 
 Operands operands_of(const PreparedPlan& prepared, const plan::PlanTask& task, bool outputs) {
   std::vector<std::string> shapes, dtypes, formats;
@@ -52,7 +73,8 @@ Operands operands_of(const PreparedPlan& prepared, const plan::PlanTask& task, b
     std::vector<std::string> dims;
     for (const std::int64_t d : tensor.shape) dims.push_back(std::to_string(d));
     shapes.push_back(join(dims, ","));
-    dtypes.push_back(upper(name(tensor.dtype)));
+    // AscendCL's names are those of ONNX but for one.
+    dtypes.emplace_back(tensor.dtype == DType::BF16 ? "BF16" : onnx_name(tensor.dtype));
     formats.emplace_back(ir::name(tensor.format));
   }
   return {join(shapes, ";"), join(dtypes, ";"), join(formats, ";")};
@@ -82,6 +104,7 @@ class Group {
         << "total_cycles";
     for (const PipeColumn& p : pipes_)
       out << ',' << prefix_ << p.name << "_time(us)," << prefix_ << p.name << "_ratio";
+    out << ',' << prefix_ << "icache_miss_rate";
   }
 
   /// `mine`: whether a core is of this kind.
@@ -103,6 +126,7 @@ class Group {
       out << ',' << fixed(mean / launch.mhz) << ','
           << fixed(longest == 0 ? 0 : mean / static_cast<double>(longest));
     }
+    out << ",N/A";  // instruction fetches are not simulated
   }
 
  private:
@@ -123,8 +147,10 @@ void write_op_summary(std::ostream& out, const PreparedPlan& prepared, const Sim
   if (chip.split) {
     cube.header(out);
     vector.header(out);
+    out << ",cube_utilization(%)";
   } else {
     joined.header(out);
+    out << ",memory_bound";
   }
   out << '\n';
   for (std::size_t t = 0; t < simulation.tasks.size(); ++t) {
@@ -135,7 +161,8 @@ void write_op_summary(std::ostream& out, const PreparedPlan& prepared, const Sim
     out << csv_field(prepared.plan.model_name) << ",1," << t << ",0,1," << csv_field(task.name) << ','
         << csv_field(task.op_type) << ",static," << task_type(simulated, chip) << ','
         << fixed(launch.start_us + launch.launch_us) << ',' << fixed(launch.us - launch.launch_us) << ','
-        << fixed(launch.launch_us) << ',' << simulated.blocks << ",0,NO";
+        << fixed(launch.launch_us) << ',' << simulated.blocks << ',' << mix_blocks(task, simulated, chip)
+        << ",NO";
     for (const Operands* o : {&in, &result})
       out << ",\"" << o->shapes << "\"," << csv_field(o->dtypes) << ',' << csv_field(o->formats);
     out << ",N/A";
@@ -144,8 +171,10 @@ void write_op_summary(std::ostream& out, const PreparedPlan& prepared, const Sim
       cube.row(out, launch, is_cube);
       const bool mixed = task_type(simulated, chip) == "MIX_AIC";
       vector.row(out, launch, [&](const std::string& core) { return mixed || !is_cube(core); });
+      out << ',' << fixed(cube_utilization(launch, chip));
     } else {
       joined.row(out, launch, [](const std::string&) { return true; });
+      out << ',' << fixed(memory_bound(launch));
     }
     out << '\n';
   }

@@ -13,7 +13,7 @@ namespace atc::report {
 
 /// op_summary.csv: a line a task, shapes, types and formats of its operands, and the PipeUtilization group of
 /// the PMU: aic_ and aiv_ columns on chips with separate cores, plain ones on others. Cycles of pipes are
-/// means over the cores that worked.
+/// means over the cores that worked. Instruction caches are not simulated: N/A.
 void write_op_summary(std::ostream& out, const runtime::PreparedPlan& prepared,
                       const runtime::Simulation& simulation,
                       std::span<const profile::LaunchProfile> launches);

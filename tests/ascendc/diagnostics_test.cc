@@ -198,6 +198,21 @@ TEST(Diagnostics, Flags) {
   expect_at(number, "flag", "0 to 7 exist");
 }
 
+TEST(Diagnostics, QueuesOfOneLineHaveTheirOwnNames) {
+  const Outcome o = launcher([](void* const*) {
+                      TPipe pipe;
+                      Vecin first;
+                      Vecout second;
+                      // clang-format off
+                      pipe.InitBuffer(first, 1, 256); pipe.InitBuffer(second, 1, 256);
+                      // clang-format on
+                      auto t = first.AllocTensor<float>();
+                      MARK;
+                      second.FreeTensor(t);
+                    }).run();
+  expect_at(o, "queue-state", "queue 'second' (VECOUT)");
+}
+
 TEST(Diagnostics, RacesBetweenPipes) {
   std::vector<float> x(64, 1.0f), y(64);
   const Outcome raw = launcher([](void* const* a) {
@@ -584,7 +599,7 @@ TEST(Diagnostics, SyncAllThatNobodyAnswers) {
                        })
                            .blocks(4)
                            .run();
-  expect_at(some, "deadlock", "waits for SyncAll of 1 blocks, the first is block 2");
+  expect_at(some, "deadlock", "waits for SyncAll of block 2");
   const Outcome flag = launcher([](void* const*) {
                          KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_2);
                          if ASCEND_IS_AIC {

@@ -209,6 +209,33 @@ TEST_F(CustomOp, CrashesAreDiagnosticsOfCompilerAndRunner) {
   EXPECT_THAT(ran.out, AllOf(HasSubstr("E40021"), HasSubstr("block 1"), HasSubstr("the_node")));
 }
 
+TEST_F(CustomOp, PrintsOnceAndTellsOfOutputsThatNobodyWrote) {
+  const auto times = [](const std::string& text, const std::string& part) {
+    std::size_t n = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+    return n;
+  };
+  LibrarySource prints;
+  prints.kernel =
+      "const AtcSite site = {__FILE__, __LINE__}; if (block->block_idx == 1) api->print(block, &site, "
+      "\"hello\\n\");" +
+      prints.kernel;
+  ASSERT_EQ(compile(prints, {}).code, 0);
+  const Outcome complete = execute();
+  EXPECT_EQ(complete.code, 0) << complete.out;
+  EXPECT_EQ(times(complete.out, "hello"), 1U) << complete.out;
+  EXPECT_THAT(complete.out, Not(HasSubstr("unwritten-output")));
+  LibrarySource lazy;
+  lazy.kernel =
+      "const Data* d = (const Data*)args[3]; if (block->block_idx == 0) for (uint32_t i = 0; i + 2 < d->n; "
+      "++i) ((T*)args[1])[i] = 1;";
+  ASSERT_EQ(compile(lazy, {}).code, 0);
+  const Outcome o = execute();
+  EXPECT_EQ(o.code, 0) << o.out;
+  EXPECT_THAT(o.out, AllOf(HasSubstr("warning: 8 of "), HasSubstr("bytes of output 'y'"),
+                           HasSubstr("[unwritten-output]")));
+}
+
 TEST_F(CustomOp, ToolsThatDoNotRunTheModelDoNotLoadTheLibrary) {
   LibrarySource loud;
   loud.global = "__attribute__((constructor)) static void loud(void) { fputs(\"LOADED\\n\", stderr); }";

@@ -78,6 +78,21 @@ TEST(Omrun, ProfileFilesAgree) {
     const std::size_t tasks = profile["tasks"].size();
     EXPECT_GT(tasks, 3U);
     EXPECT_EQ(summary.size(), tasks + 1);
+    const bool split = std::string(soc) == "Ascend910B3";
+    for (const char* column :
+         {split ? ",aic_icache_miss_rate,aiv_time(us)," : ",icache_miss_rate,memory_bound",
+          split ? ",aiv_icache_miss_rate,cube_utilization(%)" : ",mte3_ratio,"})
+      EXPECT_NE(summary[0].find(column), std::string::npos) << summary[0];
+    for (std::size_t t = 1; t < summary.size(); ++t) {
+      // Blocks of 20 cube cores have 40 vector cores beside them.
+      const bool mixed = summary[t].find(",MIX_AIC,") != std::string::npos;
+      const std::string blocks = std::to_string(profile["tasks"][t - 1]["blocks"].get<int>());
+      const std::string mix =
+          mixed ? std::to_string(2 * profile["tasks"][t - 1]["blocks"].get<int>()) : std::string("0");
+      EXPECT_NE(summary[t].find("," + blocks + "," + mix + ",NO,"), std::string::npos) << summary[t];
+      EXPECT_NE(summary[t].find(",FLOAT16"), std::string::npos) << summary[t];
+      EXPECT_EQ(summary[t].find("F16;"), std::string::npos) << summary[t];
+    }
     EXPECT_EQ(times.size(), tasks + 1);
     const auto fields = [](const std::string& line) { return std::count(line.begin(), line.end(), ','); };
     double us = 0, bounds = 0;

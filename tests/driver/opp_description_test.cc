@@ -44,6 +44,9 @@ TEST(OppDescription, NamesWhatIsWrong) {
   EXPECT_THAT(fault("{"), AllOf(HasSubstr("E10032"), HasSubstr("op.json")));
   EXPECT_THAT(fault("[]"), HasSubstr("lists no operator"));
   EXPECT_THAT(fault(R"({"op": "1x"})"), HasSubstr("\"op\" is '1x'"));
+  EXPECT_THAT(fault(R"({"op": "class"})"), HasSubstr("\"op\" is 'class'"));
+  EXPECT_THAT(fault(R"({"op": "X", "output_desc": [{"name": "new", "type": ["float"]}]})"),
+              HasSubstr("'new': \"name\" is no identifier"));
   EXPECT_THAT(fault(R"({"op": "X", "output_desc": []})"),
               AllOf(HasSubstr("operator X"), HasSubstr("no tensor")));
   EXPECT_THAT(fault(R"({"op": "X", "output_desc": [{"name": "y", "type": ["float13"]}]})"),
