@@ -42,8 +42,18 @@ int atc_host_launch(const AtcHostLaunch* launch);
  * program asks whether the function is there. */
 struct AtcCustomChip;
 __attribute__((weak)) const struct AtcCustomChip* atc_host_chip(void);
-/* Errors of all launches so far. */
+/* Its name; empty when there is no such chip. */
+const char* atc_host_soc(void);
+/* Errors of all launches so far, and what the last launch that had some said. */
 int atc_host_errors(void);
+const char* atc_host_error_text(void);
+/* Launches from here on are timed; microseconds of the chip that they took, one after the other. */
+void atc_host_measure(void);
+double atc_host_us(void);
+/* Bytes of Global Memory that are allocated, and what the chip has. */
+void atc_gm_usage(size_t* used, size_t* total);
+/* Bytes from this address to the end of its allocation; 0: it is in none. */
+size_t atc_gm_reach(const void* at);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -19,6 +20,7 @@
 #include "custom/kernel_profile.h"
 #include "custom/launch_guard.h"
 #include "custom/tracked_kernel.h"
+#include "profile/launch_profile.h"
 
 namespace {
 
@@ -43,6 +45,19 @@ Memory& memory() {
 }
 
 std::atomic<int> g_errors{0};
+/// Of the last launch with errors.
+std::string g_error_text;
+bool g_measures = false;
+double g_us = 0;
+
+/// The time of a launch on the chip.
+double us_of(const atc::ascendc::Outcome& outcome, const atc::soc::Chip& on, int blocks) {
+  const bool cube = std::any_of(outcome.cores.begin(), outcome.cores.end(), [](const auto& core) {
+    return core.name.find("cubecore") != std::string::npos;
+  });
+  return atc::profile::launch_us(on, blocks) +
+         static_cast<double>(outcome.stats.cycles) / (cube ? on.cube_mhz : on.vector_mhz);
+}
 
 const atc::soc::Chip* chip() {
   const char* name = std::getenv("ATC_SOC_VERSION");
@@ -161,7 +176,37 @@ const AtcCustomChip* atc_host_chip(void) {
   return &described;
 }
 
+const char* atc_host_soc(void) {
+  static const atc::soc::Chip* const on = chip();
+  return on == nullptr ? "" : on->name.data();
+}
+
 int atc_host_errors(void) { return g_errors.load(); }
+
+const char* atc_host_error_text(void) { return g_error_text.c_str(); }
+
+void atc_host_measure(void) { g_measures = true; }
+
+double atc_host_us(void) { return g_us; }
+
+void atc_gm_usage(size_t* used, size_t* total) {
+  static const atc::soc::Chip* const on = chip();
+  const std::lock_guard lock(memory().mutex);
+  *used = 0;
+  for (const auto& [data, stretch] : memory().stretches)
+    if (stretch.own) *used += stretch.bytes;
+  *total = on == nullptr ? *used : std::max(*used, static_cast<std::size_t>(on->global_memory));
+}
+
+size_t atc_gm_reach(const void* at) {
+  const std::lock_guard lock(memory().mutex);
+  auto next = memory().stretches.upper_bound(const_cast<void*>(at));
+  if (next == memory().stretches.begin()) return 0;
+  const auto& [data, stretch] = *--next;
+  const auto offset =
+      static_cast<std::size_t>(static_cast<const std::byte*>(at) - static_cast<std::byte*>(data));
+  return stretch.own && offset < stretch.bytes ? stretch.bytes - offset : 0;
+}
 
 int atc_host_launch(const AtcHostLaunch* request) {
   fail_at_exit();
@@ -175,7 +220,8 @@ int atc_host_launch(const AtcHostLaunch* request) {
   launch.tiling_key = request->tiling_key;
   if (request->kernel_type >= 0) launch.type = request->kernel_type;
   atc::custom::KernelProfile* profile = kernel_profile(*on);
-  launch.timing = launch.trace = profile != nullptr;
+  launch.trace = profile != nullptr;
+  launch.timing = launch.trace || g_measures;
   launch.args.assign(request->args, request->args + request->arg_count);
   {
     const std::lock_guard lock(memory().mutex);
@@ -193,10 +239,14 @@ int atc_host_launch(const AtcHostLaunch* request) {
     return atc::ascendc::run(*on, launch, pool);
   }();
   std::fputs(outcome.printed.c_str(), stdout);
+  if (!outcome.ok()) g_error_text.clear();
   for (const atc::ascendc::Diagnostic& d : outcome.diagnostics) {
-    std::fprintf(stderr, "%s\n", atc::ascendc::to_string(d).c_str());
+    const std::string text = atc::ascendc::to_string(d) + "\n";
+    std::fputs(text.c_str(), stderr);
     errors += d.error ? 1 : 0;
+    if (d.error) g_error_text += text;
   }
+  if (launch.timing) g_us += us_of(outcome, *on, launch.block_dim);
   errors += report_overwritten(name);
   if (profile != nullptr && errors == 0) errors += add_to(*profile, name, outcome, launch.block_dim);
   g_errors += errors;
