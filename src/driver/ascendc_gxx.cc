@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "atc/base/file.h"
-#include "driver/launch_rewrite.h"
+#include "driver/header_copies.h"
 #include "driver/subprocess.h"
 #include "driver/tool_error.h"
 
@@ -53,6 +53,19 @@ class Scratch {
   fs::path path_;
 };
 
+/// Those of -I, -iquote and -isystem, in both spellings.
+std::vector<fs::path> include_folders(const std::vector<std::string>& arguments) {
+  std::vector<fs::path> out;
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    for (const std::string option : {"-I", "-iquote", "-isystem"}) {
+      if (arguments[i] == option && i + 1 < arguments.size())
+        out.emplace_back(arguments[i + 1]);
+      else if (arguments[i].starts_with(option) && arguments[i].size() > option.size())
+        out.emplace_back(arguments[i].substr(option.size()));
+    }
+  return out;
+}
+
 StatusOr<int> run(const std::vector<std::string>& given) {
   ATC_ASSIGN(const fs::path home, project_home());
   const Scratch scratch;
@@ -68,6 +81,7 @@ StatusOr<int> run(const std::vector<std::string>& given) {
   arguments.insert(arguments.end(), {"-g1", "-fstack-clash-protection"});
   for (const fs::path& folder : {home / "include", home / "include" / "opp", home / "include" / "ascendc"})
     arguments.push_back("-I" + folder.string());
+  HeaderCopies headers(scratch.path(), include_folders(given));
   int number = 0;
   bool language_is_given = false, any_source = false;
   for (const std::string& a : given) {
@@ -78,7 +92,7 @@ StatusOr<int> run(const std::vector<std::string>& given) {
     any_source = true;
     ATC_ASSIGN(const Bytes bytes, map_file(a));
     ATC_ASSIGN(const std::string text,
-               rewrite_launches({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, a));
+               headers.rewrite({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, a));
     // The file's own folder is where its "..." includes are looked for; its name is the object's.
     const fs::path folder = scratch.path() / std::to_string(number++);
     std::error_code error;

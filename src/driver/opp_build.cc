@@ -6,7 +6,7 @@
 
 #include "atc/base/file.h"
 #include "atc/base/strings.h"
-#include "driver/launch_rewrite.h"
+#include "driver/header_copies.h"
 #include "driver/opp_description.h"
 #include "driver/opp_registered.h"
 #include "driver/subprocess.h"
@@ -144,10 +144,11 @@ class Builder {
                                        ".cpp and no function " + function);
   }
 
-  /// Functions beside the kernel that launch it by <<<...>>> are for programs: nobody calls them here.
+  /// Functions beside the kernel that launch it by <<<...>>> are for programs: nobody calls them here. Which
+  /// core runs is no constant.
   StatusOr<fs::path> without_launches(const fs::path& kernel, const std::string& text) const {
-    if (text.find("<<<") == std::string::npos) return kernel;
-    ATC_ASSIGN(const std::string rewritten, rewrite_launches(text, kernel.string()));
+    HeaderCopies headers(objects_, {project_ / "op_kernel", project_ / "op_host"});
+    ATC_ASSIGN(const std::string rewritten, headers.rewrite(text, kernel));
     const fs::path copy = objects_ / ("launches_" + kernel.filename().string());
     ATC_TRY(write_file(copy, "#include \"atc_opp/no_launch.h\"\n" + rewritten));
     return copy;

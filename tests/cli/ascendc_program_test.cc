@@ -163,6 +163,35 @@ TEST_F(AscendcProgram, CrashesOfItsOwnAreItsOwn) {
   EXPECT_THAT(o.out, Not(HasSubstr("E40021")));
 }
 
+TEST(AscendcGxx, HeadersMayAskWhichCoreRuns) {
+  Scratch s;
+  std::filesystem::create_directories(s / "lib/deep");
+  std::ofstream(s / "base.h") << R"(#pragma once
+template <class T> __aicore__ inline void tell(__gm__ T* y) {
+  if constexpr (g_coreType == AscendC::AIV) { *y = 5; } else { *y = 6; }
+}
+)";
+  std::ofstream(s / "lib/deep/tell.h") << "#pragma once\n#include \"other.h\"\n#include \"../../base.h\"\n";
+  std::ofstream(s / "lib/deep/other.h") << "#pragma once\nconstexpr int kFive = 5;\n";
+  std::ofstream(s / "k.cpp") << R"(#include "kernel_operator.h"
+#include "tikicpulib.h"
+#include "deep/tell.h"
+extern "C" __global__ __aicore__ void kind(GM_ADDR y) { tell((__gm__ int*)y); }
+int main() {
+  auto* y = (int*)AscendC::GmAlloc(64);
+  ICPU_RUN_KF(kind, 1, (uint8_t*)y);
+  return *y == kFive ? 0 : 2;
+}
+)";
+  const Outcome built = run(program("ascendc-g++") + " -I lib -o k k.cpp", s.path());
+  ASSERT_EQ(built.code, 0) << built.out;
+  EXPECT_EQ(run("./k", s.path()).code, 0);
+  std::ofstream(s / "base.h") << "\n\nint x() { f<<<1, 2>>>(); }\n";
+  const Outcome broken = run(program("ascendc-g++") + " -I lib -o k k.cpp", s.path());
+  EXPECT_EQ(broken.code, 1);
+  EXPECT_THAT(broken.out, AllOf(HasSubstr("E20001"), HasSubstr("base.h:3")));
+}
+
 TEST_F(AscendcProgram, FreesWhatWasAllocatedOnce) {
   for (const int what : {13, 14}) {
     const Outcome o = run(what);
