@@ -36,7 +36,9 @@ typedef struct AtcUnitTensor {
 /* Infers, tiles and runs, with all checks. `inputs` are all of the operator's, with the dtypes of the
  * combination; `attrs` those that are not to have their defaults; `outputs` (as many as the operator has) are
  * filled in. Bytes of outputs that the kernel does not write stay 0xff. Returns 0, or 1 when something is
- * wrong, which stderr tells. */
+ * wrong, which stderr tells. A program that is called with `--profile DIR`, or with the environment variable
+ * ATC_PROFILE=DIR, gets PipeUtilization.csv and trace.json of all runs in DIR, and on stderr what bounds
+ * each. */
 int atc_unit_run(AtcUnitTest* test, uint32_t combination, const AtcUnitTensor* inputs,
                  const AtcCustomAttr* attrs, uint32_t attr_count, AtcUnitTensor* outputs);
 /* Cycles that the last run took. */

@@ -28,16 +28,46 @@ std::vector<profile::CoreProfile> cores_of(const ascendc::Outcome& outcome) {
   return cores;
 }
 
-bool has_cube(const ascendc::Outcome& outcome) {
-  return std::any_of(outcome.cores.begin(), outcome.cores.end(), [](const ascendc::CoreRun& run) {
-    return run.name.find("cubecore") != std::string::npos;
+bool has_cube(const std::vector<profile::CoreProfile>& cores) {
+  return std::any_of(cores.begin(), cores.end(), [](const profile::CoreProfile& core) {
+    return core.name.find("cubecore") != std::string::npos;
   });
 }
 
 }  // namespace
 
+std::vector<profile::CoreProfile> cores_of(LaunchStats& stats) {
+  const auto names = std::make_shared<const std::vector<std::string>>(std::move(stats.event_names));
+  std::vector<profile::CoreProfile> cores;
+  std::map<std::string, std::size_t> known;
+  for (const LaunchCore& run : stats.cores) {
+    const auto [entry, fresh] = known.try_emplace(run.name, cores.size());
+    if (fresh) cores.push_back({run.name, {}});
+    auto trace = std::make_shared<profile::BlockTrace>();
+    for (const LaunchEvent& e : run.events) {
+      if (e.pipe >= aicore::kPipeCount || e.name >= names->size()) continue;
+      trace->events.push_back({static_cast<aicore::Pipe>(e.pipe), (*names)[e.name], e.start, e.end, e.bytes});
+    }
+    trace->cycles = run.cycles;
+    trace->use = profile::core_use(trace->events, run.cycles);
+    trace->names = names;
+    cores[entry->second].blocks.push_back({run.begin, std::move(trace)});
+  }
+  stats.cores.clear();
+  return cores;
+}
+
 Status KernelProfile::add(const std::string& kernel, const ascendc::Outcome& outcome, int blocks) {
-  const bool cube = has_cube(outcome);
+  return add(kernel, cores_of(outcome), outcome.stats.cycles, blocks);
+}
+
+Status KernelProfile::add(const std::string& kernel, LaunchStats& stats, int blocks) {
+  return add(kernel, cores_of(stats), stats.cycles, blocks);
+}
+
+Status KernelProfile::add(const std::string& kernel, std::vector<profile::CoreProfile> cores,
+                          aicore::Cycle cycles, int blocks) {
+  const bool cube = has_cube(cores);
   profile::LaunchProfile launch;
   launch.name = kernel;
   launch.type = "kernel";
@@ -45,9 +75,9 @@ Status KernelProfile::add(const std::string& kernel, const ascendc::Outcome& out
   launch.chip_cores = cube ? chip_.cube_blocks() : chip_.vector_blocks();
   launch.mhz = cube ? chip_.cube_mhz : chip_.vector_mhz;
   launch.launch_us = profile::launch_us(chip_, blocks);
-  launch.us = launch.launch_us + static_cast<double>(outcome.stats.cycles) / launch.mhz;
+  launch.us = launch.launch_us + static_cast<double>(cycles) / launch.mhz;
   launch.start_us = launches_.empty() ? 0 : launches_.back().start_us + launches_.back().us;
-  launch.cores = cores_of(outcome);
+  launch.cores = std::move(cores);
   launches_.push_back(std::move(launch));
 
   std::error_code error;

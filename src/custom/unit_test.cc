@@ -4,9 +4,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <string_view>
 
 #include "atc/base/math.h"
 #include "atc/base/strings.h"
+#include "custom/kernel_profile.h"
 #include "custom/library.h"
 
 /// The operator, and the memory of its last run.
@@ -49,6 +52,29 @@ StatusOr<std::unique_ptr<AtcUnitTest>> open(const char* library, const char* typ
     return fault("operator " + std::string(type) + " is made for " + atc::join(test->info().chips, ", ") +
                  ", the test runs on " + std::string(test->chip->name) + " (ATC_SOC_VERSION)");
   return test;
+}
+
+/// What follows `--profile` on the program's command line, else the environment variable ATC_PROFILE: tests
+/// have a main of their own that need not know of it.
+std::string profile_folder() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::vector<std::string> arguments;
+  for (std::string a; std::getline(file, a, '\0');) arguments.push_back(a);
+  constexpr std::string_view kOption = "--profile";
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    if (arguments[i] == kOption) return i + 1 < arguments.size() ? arguments[i + 1] : "profile";
+    if (arguments[i].starts_with("--profile=")) return arguments[i].substr(kOption.size() + 1);
+  }
+  const char* folder = std::getenv("ATC_PROFILE");
+  return folder == nullptr ? "" : folder;
+}
+
+/// Of all runs of the program; null when none is wanted.
+KernelProfile* kernel_profile(const atc::soc::Chip& chip) {
+  static const std::string folder = profile_folder();
+  if (folder.empty()) return nullptr;
+  static KernelProfile profile(chip, folder);
+  return &profile;
 }
 
 StatusOr<TensorInfo> input_info(const ParamInfo& param, std::uint32_t combination, const AtcUnitTensor& t) {
@@ -117,6 +143,8 @@ Status run(AtcUnitTest& test, std::uint32_t combination, const AtcUnitTensor* in
   launch.combination = combination;
   launch.soc_version = std::string(test.chip->name);
   launch.timing = launch.checks = true;
+  KernelProfile* profile = kernel_profile(*test.chip);
+  launch.trace = profile != nullptr;
   ATC_ASSIGN(launch.tiling, test.library->tile(call, launch.soc_version));
   if (launch.tiling.workspace_bytes > static_cast<std::uint64_t>(test.chip->global_memory))
     return fault("tiling asks for a workspace of " + std::to_string(launch.tiling.workspace_bytes) +
@@ -146,8 +174,13 @@ Status run(AtcUnitTest& test, std::uint32_t combination, const AtcUnitTensor* in
   options.memory = {test.memory};
   options.threads = 0;
   Host host({{test.library->name(), test.library->bytes()}}, options);
-  ATC_ASSIGN(const LaunchStats stats, host.launch(launch));
+  ATC_ASSIGN(LaunchStats stats, host.launch(launch));
   test.cycles = stats.cycles;
+  if (profile != nullptr) {
+    ATC_TRY(profile->add(op.type + " #" + std::to_string(combination), stats,
+                         static_cast<int>(launch.tiling.block_dim)));
+    std::fputs(profile->verdict().c_str(), stderr);
+  }
   for (std::size_t i = 0; i < op.outputs.size(); ++i) {
     const TensorInfo& t = call.outputs[i];
     AtcUnitTensor& out = outputs[i];

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "atc/base/math.h"
+#include "custom/kernel_profile.h"
 #include "runtime/random_input.h"
 
 namespace atc::runtime {
@@ -38,28 +39,6 @@ std::string key_of(const plan::PlanTask& task) {
   io(w, const_cast<custom::Tiling&>(task.custom.tiling));
   for (const kernels::Operand& o : task.kernel.operands) w(o.bytes), w(o.dtype), w(o.output);
   return w.take();
-}
-
-/// The traced blocks, by the cores that ran them.
-std::vector<profile::CoreProfile> cores_of(custom::LaunchStats& stats) {
-  const auto names = std::make_shared<const std::vector<std::string>>(std::move(stats.event_names));
-  std::vector<profile::CoreProfile> cores;
-  std::map<std::string, std::size_t> known;
-  for (const custom::LaunchCore& run : stats.cores) {
-    const auto [entry, fresh] = known.try_emplace(run.name, cores.size());
-    if (fresh) cores.push_back({run.name, {}});
-    auto trace = std::make_shared<profile::BlockTrace>();
-    for (const custom::LaunchEvent& e : run.events) {
-      if (e.pipe >= aicore::kPipeCount || e.name >= names->size()) continue;
-      trace->events.push_back({static_cast<aicore::Pipe>(e.pipe), (*names)[e.name], e.start, e.end, e.bytes});
-    }
-    trace->cycles = run.cycles;
-    trace->use = profile::core_use(trace->events, run.cycles);
-    trace->names = names;
-    cores[entry->second].blocks.push_back({run.begin, std::move(trace)});
-  }
-  stats.cores.clear();
-  return cores;
 }
 
 }  // namespace
@@ -97,7 +76,7 @@ StatusOr<TaskSimulation> CustomSimulator::run(std::size_t index) {
   const auto [entry, fresh] = known_.try_emplace(key_of(task));
   if (fresh) {
     ATC_ASSIGN(entry->second.stats, launch(index));
-    entry->second.cores = cores_of(entry->second.stats);
+    entry->second.cores = custom::cores_of(entry->second.stats);
   }
   const custom::LaunchStats& stats = entry->second.stats;
   const bool cube = is_cube(task.custom.tiling.kernel_type);

@@ -179,6 +179,56 @@ TEST(Msopgen, UnitTestsCompareWithTheGoldenFunction) {
   EXPECT_EQ(ran.code, 0) << ran.out;
   EXPECT_THAT(ran.out, AllOf(HasSubstr("ok     DoubleCustom half[7,37]"), HasSubstr("float[32,8]"),
                              HasSubstr("cycles"), HasSubstr("4 runs, 0 failed")));
+  EXPECT_THAT(ran.out, ::testing::Not(HasSubstr("bound by")));
+  EXPECT_FALSE(fs::exists(s / "prof"));
+}
+
+TEST(Msopgen, HeadersOfKernelsMayAskWhichCoreRuns) {
+  Scratch s;
+  write_doubling(s, "\n#include \"twice.h\"\n");
+  std::ofstream(s / "p/op_kernel/twice.h")
+      << "if constexpr (g_coreType == AscendC::AIC) {\n  Muls(b, a, (DTYPE_X)9, n);\n"
+         "} else {\n  Add(b, a, a, n);\n}\n";
+  const Outcome built = run(program("msopgen") + " compile -i p", s.path());
+  ASSERT_EQ(built.code, 0) << built.out;
+  const Outcome ran = run("p/build_out/double_custom_test", s.path());
+  EXPECT_EQ(ran.code, 0) << ran.out;
+}
+
+TEST(Msopgen, HostPartsMayUseTypeUtils) {
+  Scratch s;
+  write_doubling(s, "Add(b, a, a, n);");
+  std::ofstream(s / "p/op_host/types.cpp") << R"(#include "graph/utils/type_utils.h"
+static uint32_t bytes(ge::DataType type) {
+  uint32_t n = 77;
+  return ge::TypeUtils::GetDataTypeLength(type, n) ? n : n + 1;
+}
+static const bool right = bytes(ge::DT_FLOAT16) == 2 && bytes(ge::DT_INT64) == 8 && bytes(ge::DT_INT4) == 78 &&
+                          ge::TypeUtils::DataTypeToSerialString(ge::DT_BF16) == "DT_BF16";
+static const int checked = right ? 0 : throw 1;
+)";
+  const Outcome built = run(program("msopgen") + " compile -i p", s.path());
+  EXPECT_EQ(built.code, 0) << built.out;
+}
+
+TEST(Msopgen, UnitTestsTakeProfile) {
+  Scratch s;
+  write_doubling(s, "Add(b, a, a, n);");
+  ASSERT_EQ(run(program("msopgen") + " compile -i p", s.path()).code, 0);
+  const auto lines = [&](const char* folder) {
+    const std::string table = slurp(s / folder / "PipeUtilization.csv");
+    return std::count(table.begin(), table.end(), '\n');
+  };
+  Outcome ran = run("p/build_out/double_custom_test --profile prof", s.path());
+  EXPECT_EQ(ran.code, 0) << ran.out;
+  EXPECT_THAT(ran.out,
+              AllOf(HasSubstr("DoubleCustom #0: "), HasSubstr("DoubleCustom #1: "), HasSubstr("bound by")));
+  EXPECT_EQ(lines("prof"), 5) << "a core in each of four runs";
+  EXPECT_THAT(slurp(s / "prof/trace.json"), AllOf(HasSubstr("\"name\":\"Add\""), HasSubstr("DataCopyPad")));
+  ran = run("ATC_PROFILE=other p/build_out/double_custom_test", s.path());
+  EXPECT_EQ(ran.code, 0) << ran.out;
+  EXPECT_EQ(lines("other"), 5);
+  EXPECT_EQ(run("p/build_out/double_custom_test --profile p/build.sh", s.path()).code, 1) << "no folder";
 }
 
 TEST(Msopgen, UnitTestsTellWhatIsWrong) {
