@@ -250,7 +250,7 @@ Status lower_concat(LowerContext& ctx) {
   const ir::Node& n = ctx.node();
   const ir::Value* y = n.output(0);
   const std::size_t axis = storage_axis(n, y);
-  const Dims to = row_major_strides(storage_dims_of(y));
+  const Dims to = storage_strides(y);
   const Dims kept = in_place(n);
   const std::map<std::size_t, InputPart> parts = input_parts(n);
   std::vector<kernels::CopySegment> segments;
@@ -267,7 +267,7 @@ Status lower_concat(LowerContext& ctx) {
     kernels::CopySegment s;
     s.src = static_cast<int>(operands.size());
     s.dims = dims;
-    s.src_strides = part != parts.end() ? part->second.strides : row_major_strides(dims);
+    s.src_strides = part != parts.end() ? part->second.strides : storage_strides(x);
     s.src_offset = part != parts.end() ? part->second.first : 0;
     s.dst_offset = at * to[axis];
     s.dst_strides = to;
@@ -285,7 +285,7 @@ Status lower_split(LowerContext& ctx) {
   const ir::Node& n = ctx.node();
   const ir::Value* x = n.input(0);
   const std::size_t axis = storage_axis(n, x);
-  const Dims from = row_major_strides(storage_dims_of(x));
+  const Dims from = storage_strides(x);
   const Dims kept = in_place(n);
   std::vector<kernels::CopySegment> segments;
   std::vector<kernels::Operand> operands = {ctx.read(x)};
@@ -304,7 +304,7 @@ Status lower_split(LowerContext& ctx) {
     s.dims = dims;
     s.src_offset = at * from[axis];
     s.src_strides = from;
-    s.dst_strides = row_major_strides(dims);
+    s.dst_strides = storage_strides(y);
     at += dims[axis];
     operands.push_back(ctx.write(y));
     segments.push_back(std::move(s));

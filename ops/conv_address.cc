@@ -1,8 +1,8 @@
 #include "ops/conv_address.h"
 
 #include "atc/base/check.h"
-#include "atc/base/math.h"
 #include "ops/channels_last.h"
+#include "ops/in_place.h"
 
 namespace atc::ops {
 
@@ -16,6 +16,8 @@ kernels::ConvAddress conv_address(const ir::Value* value, const Dims& out_dims) 
   Dims dims = value->type.dims();
   const bool in_blocks = ir::has_channel_blocks(value->type.format);
   if (!in_blocks && element_count(dims) == 1 && element_count(out_dims) != 1) return {};
+  const bool has_batch = dims.size() == out_dims.size() && dims[0] != 1;
+  const std::int64_t batch = has_batch ? storage_strides(value)[0] : 0;
   dims.insert(dims.begin(), out_dims.size() - dims.size(), 1);
   const auto out = three(Dims(out_dims.begin() + 2, out_dims.end()), 1);
   const auto spatial = three(Dims(dims.begin() + 2, dims.end()), 1);
@@ -29,7 +31,7 @@ kernels::ConvAddress conv_address(const ir::Value* value, const Dims& out_dims) 
     a.lane = stride(dims[1], out_dims[1], plane);
     a.c1 = 16 * a.lane;
     a.channels = a.lane == 0 ? 0 : dims[1];
-    a.n = dims[0] == 1 ? 0 : plane * dims[1];
+    a.n = batch;
     return a;
   }
   const std::int64_t c0 = ir::c0_of(value->type.format, value->type.dtype);
@@ -38,7 +40,7 @@ kernels::ConvAddress conv_address(const ir::Value* value, const Dims& out_dims) 
   a.h = stride(spatial[1], out[1], spatial[2] * c0);
   a.d = stride(spatial[0], out[0], spatial[1] * spatial[2] * c0);
   const std::int64_t block = spatial[0] * spatial[1] * spatial[2] * c0;
-  a.n = dims[0] == 1 ? 0 : block * ceil_div(dims[1], c0);
+  a.n = batch;
   if (value->type.format == ir::Format::NC1HWC0_C04) {
     // Its single block is the first lanes of a panel.
     ATC_CHECK(dims[1] <= c0, "several blocks of four channels: " + ir::to_string(value->type));

@@ -7,6 +7,7 @@
 #include "ops/families.h"
 #include "ops/fractal_address.h"
 #include "ops/fused_views.h"
+#include "ops/in_place.h"
 #include "ops/input_parts.h"
 #include "ops/reference_util.h"
 
@@ -85,6 +86,14 @@ std::optional<Dims> rows_in_blocks(Dims dims, Dims by, const Dims& space, std::i
   return strides;
 }
 
+// Parts kept in a whole lie further apart along their first axis.
+void walk_batch(const ir::Value* v, Dims& strides) {
+  const Dims own = storage_strides(v);
+  if (own.empty()) return;
+  std::int64_t& first = strides[strides.size() - own.size()];
+  if (first != 0) first = own[0];
+}
+
 // Makes the reduced axes one; every operand walks them as one (the fusion pass saw to it).
 Status join_axes(const ir::Node& node, VectorSpace& space, const Dims& axes) {
   if (axes.empty()) return {};
@@ -149,13 +158,14 @@ Status lower_fused(LowerContext& ctx) {
     // Of one wide block the first lanes are read as a small one.
     const bool beside_small = format == ir::Format::NC1HWC0_C04 && v->type.format == ir::Format::NC1HWC0;
     const ir::Format walked = beside_small ? v->type.format : fractal ? ir::Format::ND : format;
-    auto strides =
-        beside_blocks ? rows_in_blocks(v->type.dims(), row_major_strides(v->type.dims()), logical, c0, &lanes)
-                      : strides_in_space(v->type.dims(), v->type.format, v->type.dtype, space.dims, walked);
+    auto strides = beside_blocks
+                       ? rows_in_blocks(v->type.dims(), storage_strides(v), logical, c0, &lanes)
+                       : strides_in_space(v->type.dims(), v->type.format, v->type.dtype, space.dims, walked);
     layouts.push_back({lanes, 0});
     if (!strides)
       return cannot_lower(node,
                           "has an operand in " + ir::to_string(v->type) + " that does not fit its format");
+    if (!beside_blocks) walk_batch(v, *strides);
     space.strides.push_back(std::move(*strides));
     space.offsets.push_back(0);
     operands.push_back(operand);

@@ -5,6 +5,7 @@
 #include "ops/conv_address.h"
 #include "ops/epilogue.h"
 #include "ops/families.h"
+#include "ops/in_place.h"
 
 // atc::Conv and atc::ConvTranspose: inputs X (NC1HWC0), W (FRACTAL_Z with logical dims O, I per
 // group, kernel), then what the epilogue reads (NC1HWC0, or ND of one element). A Conv of one group takes X
@@ -85,6 +86,7 @@ Status lower_conv(LowerContext& ctx) {
 
   ConvSpec s;
   s.batch = xd[0];
+  s.in_batch = storage_strides(x)[0];
   s.groups = node.attrs.get_int("group", 1);
   const std::int64_t c0 = ir::c0_of(x->type.format, x->type.dtype);
   s.k1 = ceil_div(wd[1], c0);

@@ -4,6 +4,7 @@
 #include "ops/conv_address.h"
 #include "ops/epilogue.h"
 #include "ops/families.h"
+#include "ops/in_place.h"
 
 // atc::MaxPool, atc::AveragePool: input X; atc::DepthwiseConv: inputs X and W ([C1, taps, 16]); all
 // on NC1HWC0, followed by what the epilogue reads.
@@ -30,6 +31,7 @@ Status lower_window(LowerContext& ctx) {
                                        : WindowKind::Average;
   s.include_pad = node.attrs.get_int("count_include_pad", 0) != 0;
   s.batch = xd[0];
+  s.in_batch = storage_strides(x)[0];
   s.c1 = ceil_div(xd[1], 16);
   for (std::size_t i = 0; i < rank; ++i) {
     kernels::WindowExtent& a = s.axis[3 - rank + i];

@@ -6,6 +6,7 @@
 
 #include "ops/in_place.h"
 #include "ops/input_parts.h"
+#include "ops/lower.h"
 #include "ops/op.h"
 #include "passes/rewrite.h"
 
@@ -100,6 +101,11 @@ class Placer {
     const Value* place = place_of(n, static_cast<std::int64_t>(i));
     if (element_count(part->type.dims()) == 0 || graph_.is_output(place) || place->producer() == nullptr)
       return false;
+    if (!n.is("Slice")) {
+      const Dims strides = ops::storage_strides(joins(n) ? n.output(0) : n.input(0));
+      const auto lies = ops::stretches(ops::storage_dims_of(part), strides);
+      if (!lies || (lies->count > 1 && (place != part || !ops::may_lie(*part, strides)))) return false;
+    }
     // A conversion that is itself a view would have to copy.
     if (place->producer()->is_internal("TransData")) return false;
     return placed_.insert(place).second;

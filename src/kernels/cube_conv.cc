@@ -181,7 +181,7 @@ class ConvKernel final : public PreparedKernel {
   std::int64_t plane_at(const ConvTile& c, std::int64_t k0, std::int64_t d) const {
     const ConvSpec& s = t_.spec;
     const std::int64_t plane = s.in[1] * s.in[2] * s.lanes(dtype_);
-    return ((c.batch * s.groups + c.group) * s.k1 * s.in[0] + k0 * s.in[0] + d) * plane;
+    return c.batch * image_stride() + ((c.group * s.k1 + k0) * s.in[0] + d) * plane;
   }
 
   /// k C1 blocks of a patch in L1; `part` tells apart the patches of one tile.
@@ -293,7 +293,7 @@ class ConvKernel final : public PreparedKernel {
   /// Elements from one item of the batch to the next.
   std::int64_t image_stride() const {
     const ConvSpec& s = t_.spec;
-    return s.groups * s.k1 * s.in[0] * s.in[1] * s.in[2] * s.lanes(dtype_);
+    return s.in_batch != 0 ? s.in_batch : s.groups * s.k1 * s.in[0] * s.in[1] * s.in[2] * s.lanes(dtype_);
   }
 
   /// Where output row `row` finds its one row of input in a patch of every `step_`-th row.

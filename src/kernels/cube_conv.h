@@ -65,6 +65,7 @@ struct ConvSpec {
   std::int64_t taps_in_fractal = 1;            ///< 1, or C0 / 4
   std::array<std::int64_t, 3> in = {1, 1, 1};  ///< input D, H, W
   std::array<std::int64_t, 3> in_stride = {1, 1, 1};
+  std::int64_t in_batch = 0;  ///< elements from an item of the input to the next; 0: they lie back to back
   std::vector<ConvPhase> phases;
   std::vector<ConvAddress> epilogue_operands;
   VectorProgram epilogue;

@@ -34,6 +34,7 @@ void io_tiling(Archive& ar, ConvTiling& t) {
     ar.io(*v);
   io_three(ar, s.in);
   io_three(ar, s.in_stride);
+  ar.io(s.in_batch);
   io_list(ar, s.phases, [](auto& a, ConvPhase& p) {
     io_three(a, p.start);
     io_three(a, p.step);
@@ -350,6 +351,7 @@ Status unpack_conv(const Task& task, ConvTiling& t) {
   if (s.k_last < 1 || s.k_last > s.lanes(dtype) || t.tile.m > 4096 || t.tile.panels > 4096 ||
       t.patch_elements < 1 || t.patch_elements > kLimit || s.phases.empty() || s.phases.size() > 4096)
     return bad_params(kName, "tile out of range");
+  if (s.in_batch < 0 || s.in_batch > std::int64_t{1} << 38) return bad_params(kName, "batch out of range");
   if (s.pad != 0 && (dtype != DType::I8 || s.pad < -128 || s.pad > 127))
     return bad_params(kName, "padding out of range");
   for (const ConvAddress& a : s.epilogue_operands)

@@ -30,6 +30,7 @@ void io_tiling(Archive& ar, WindowTiling& t) {
   ar.io(s.bias);
   ar.io(s.batch);
   ar.io(s.c1);
+  ar.io(s.in_batch);
   for (WindowExtent& x : s.axis)
     for (std::int64_t* v : {&x.in, &x.out, &x.kernel, &x.stride, &x.dilation, &x.pad_begin, &x.pad_end})
       ar.io(*v);
@@ -152,9 +153,10 @@ class WindowKernel final : public PreparedKernel {
                           n == all ? Values::Stretches{1, planes * n, 0} : Values::Stretches{planes, n, all});
     }
     const std::int64_t plane_elements = s.axis[0].in * s.axis[1].in * s.axis[2].in * 16;
+    const std::int64_t item = s.in_batch != 0 ? s.in_batch : s.c1 * plane_elements;
     const aicore::WindowPatch patch =
         core.load_window(*in.patch, *in.staging, operands[0],
-                         (place.batch * s.c1 + place.plane) * plane_elements, dtype_, part.tile);
+                         place.batch * item + place.plane * plane_elements, dtype_, part.tile);
     core.window(acc, patch, weights, bias, part.tile);
   }
 

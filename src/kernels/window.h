@@ -31,6 +31,7 @@ struct WindowSpec {
   bool include_pad = false;
   bool bias = false;  ///< Depthwise only
   std::int64_t batch = 1, c1 = 1;
+  std::int64_t in_batch = 0;  ///< elements from an item of the input to the next; 0: they lie back to back
   std::array<WindowExtent, 3> axis;  ///< D, H, W
   std::vector<ConvAddress> epilogue_operands;
   VectorProgram epilogue;

@@ -195,6 +195,7 @@ Status check_window(const WindowTiling& t, const std::vector<Operand>& operands)
     if (o.dtype == DType::Undefined || bit_width(o.dtype) % 8 != 0 || bit_width(o.dtype) == 0 ||
         o.offset % bytes_of(o.dtype) != 0)
       return bad_params(kName, "an operand is not aligned to its elements");
+  if (s.in_batch < 0) return bad_params(kName, "batch out of range");
   if (s.batch < 0 || s.batch > kMostExtent || s.c1 < 0 || s.c1 > kMostExtent)
     return bad_params(kName, "extent out of range");
   for (const WindowExtent& x : s.axis) {
@@ -236,7 +237,8 @@ Status check_window(const WindowTiling& t, const std::vector<Operand>& operands)
   if (!planes || !checked_mul(*planes, tiles)) return bad_params(kName, "too many tiles");
   if (t.epilogue_rows > pixels) return bad_params(kName, "tile out of range");
 
-  const auto dense = [&](const Operand& o, const Dims& dims) {
+  // `batch`: from one item of the first axis to the next; 0 for items back to back.
+  const auto dense = [&](const Operand& o, const Dims& dims, std::int64_t batch = 0) {
     Dims strides(dims.size());
     std::int64_t stride = 1;
     for (std::size_t k = dims.size(); k-- > 0;) {
@@ -245,9 +247,10 @@ Status check_window(const WindowTiling& t, const std::vector<Operand>& operands)
       if (!next) return false;
       stride = *next;
     }
+    if (batch != 0) strides[0] = batch;
     return within(o, bytes_of(o.dtype), 0, dims, strides);
   };
-  if (!dense(operands[0], {s.batch, s.c1, d.in, h.in, w.in, 16}))
+  if (!dense(operands[0], {s.batch, s.c1, d.in, h.in, w.in, 16}, s.in_batch))
     return bad_params(kName, "the input is smaller than its dims");
   if (s.kind == WindowKind::Depthwise && !dense(operands[1], {s.c1, taps, 16}))
     return bad_params(kName, "there are fewer weights than taps");

@@ -47,6 +47,8 @@ void encode_tensor(const plan::PlanTensor& tensor, domi::PlanTensorDef& out) {
   out.set_dtype(static_cast<std::uint32_t>(tensor.dtype));
   out.mutable_shape()->Add(tensor.shape.begin(), tensor.shape.end());
   out.set_format(static_cast<std::uint32_t>(tensor.format));
+  out.set_items(tensor.items);
+  out.set_item_stride(tensor.item_stride);
 }
 
 void encode_port(const plan::PlanPort& port, domi::PlanPortDef& out) {
@@ -146,6 +148,8 @@ Status decode_tensor(const domi::PlanTensorDef& in, std::size_t i, plan::PlanTen
   out.bytes = in.bytes();
   out.shape.assign(in.shape().begin(), in.shape().end());
   out.format = static_cast<ir::Format>(in.format());
+  out.items = in.items();
+  out.item_stride = in.item_stride();
   return {};
 }
 

@@ -173,6 +173,7 @@ class Builder final : public ops::LowerContext {
   int view(int t, const Value* v) {
     PlanTensor seen = out_.plan.tensors[index(t)];
     if (seen.shape == v->type.dims() && seen.format == v->type.format) return t;
+    ATC_CHECK(seen.items == 1, "'" + v->name() + "' shows what lies in several stretches");
     seen.name = v->name();
     seen.shape = v->type.dims();
     seen.format = v->type.format;
@@ -213,7 +214,12 @@ class Builder final : public ops::LowerContext {
     t.dtype = v->type.dtype;
     t.format = v->type.format;
     t.shape = v->type.dims();
-    t.bytes = storage_bytes(v);
+    const auto lies = ops::stretches(ops::storage_dims_of(v), ops::storage_strides(v));
+    ATC_CHECK(lies.has_value(), "part '" + v->name() + "' is not walked by one stride");
+    const std::int64_t e = bit_width(t.dtype) / 8;
+    t.items = lies->count;
+    t.item_stride = lies->stride * e;
+    t.bytes = t.items == 1 ? storage_bytes(v) : (t.items - 1) * t.item_stride + lies->elements * e;
     out_.plan.tensors.push_back(std::move(t));
     const int id = static_cast<int>(out_.plan.tensors.size()) - 1;
     view_of_[id] = {shown.root, shown.offset + part.offset};
@@ -247,7 +253,8 @@ class Builder final : public ops::LowerContext {
   }
 
   Operand operand(int t, const Value* v, bool output) const {
-    return {t, 0, storage_bytes(v), v->type.dtype, output};
+    const PlanTensor& tensor = out_.plan.tensors[index(t)];
+    return {t, 0, tensor.items == 1 ? storage_bytes(v) : tensor.bytes, v->type.dtype, output};
   }
 
   Status lower(const Node& n) {

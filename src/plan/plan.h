@@ -32,6 +32,17 @@ struct PlanTensor {
   DType dtype = DType::Undefined;
   Dims shape;  ///< logical (ONNX) shape; of Held tensors, -1 where it depends on data
   ir::Format format = ir::Format::ND;
+  /// A part of a larger tensor may lie in `items` stretches of equal size within its `bytes`, `item_stride`
+  /// bytes from the start of one to the next.
+  std::int64_t items = 1, item_stride = 0;
+
+  std::int64_t item_bytes() const { return bytes - (items - 1) * item_stride; }
+  /// fn(begin, end) for each stretch of what [begin, begin + size) holds of the tensor.
+  template <class F>
+  void for_stretches(std::int64_t begin, std::int64_t size, F fn) const {
+    if (items == 1 || begin != 0 || size != bytes) return fn(begin, begin + size);
+    for (std::int64_t i = 0; i < items; ++i) fn(i * item_stride, i * item_stride + item_bytes());
+  }
 };
 
 enum class Engine : std::uint8_t { AiCore, AiCpu, Region, Custom };

@@ -112,8 +112,10 @@ class Reader {
       const Space space = plan_.tensors[at(shown.root)].space;
       if (space == Space::Input || space == Space::Weight) return;
       if (space == Space::Held) bytes = 1;
-      begin += shown.offset;
-      if (bytes > 0) out.push_back({shown.root, begin, begin + bytes, writes});
+      if (bytes <= 0) return;
+      plan_.tensors[at(tensor)].for_stretches(begin, bytes, [&](std::int64_t from, std::int64_t to) {
+        out.push_back({shown.root, shown.offset + from, shown.offset + to, writes});
+      });
     };
     for (const kernels::Operand& o : task.kernel.operands) add(o.tensor, o.offset, o.bytes, o.output);
     for (const int t : task.inputs) add(t, 0, plan_.tensors[at(t)].bytes, false);

@@ -14,6 +14,7 @@ namespace {
 
 /// The hardware's block index has 16 bits.
 constexpr int kMaxBlocks = 65535;
+constexpr std::int64_t kMaxItems = 65536;
 /// Far above any real tensor, and low enough that sizes derived from it (padding to fractals, bytes)
 /// stay within 64 bits.
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 50;
@@ -119,6 +120,13 @@ class Validator {
     return {};
   }
 
+  /// Whether a tensor's stretches follow each other and hold `needed` bytes.
+  static bool has_items(const PlanTensor& t, std::int64_t needed) {
+    if (t.bytes < 1 || t.item_stride < 1 || t.item_stride > t.bytes / (t.items - 1)) return false;
+    return t.item_bytes() >= 1 && t.item_bytes() <= t.item_stride && t.item_bytes() * t.items >= needed &&
+           t.item_stride % element_bytes(t.dtype) == 0;
+  }
+
   Status check_tensor(const PlanTensor& t) const {
     if (bit_width(t.dtype) == 0) return broken(label(t) + " has no element type that can be stored");
     if (t.space == Space::Held) return check_held(t);
@@ -126,6 +134,9 @@ class Validator {
     if (!needed)
       return broken(label(t) + " has shape [" + to_string(t.shape) + "] in format " +
                     std::string(ir::name(t.format)) + ", which is not legal");
+    if (t.items < 1 || t.items > kMaxItems || (t.items > 1 && !has_items(t, *needed)))
+      return broken(label(t) + " has " + number(t.items) + " stretches, " + number(t.item_stride) +
+                    " bytes apart, that do not fit its " + number(t.bytes) + " bytes or its shape");
     if (t.bytes < *needed)
       return broken(label(t) + " has " + number(t.bytes) + " bytes, its shape [" + to_string(t.shape) +
                     "] needs " + number(*needed));
@@ -146,8 +157,12 @@ class Validator {
       return broken(who + " reads " + label(t) + " before it is written");
     const WrittenRanges* written = t.space == Space::Arena ? &written_arena_ : nullptr;
     if (t.space == Space::Output) written = &written_outputs_[static_cast<std::size_t>(t.index)];
-    if (written != nullptr && !written->contains(t.offset + begin, t.offset + end))
-      return broken(who + " reads " + label(t) + " before it is written");
+    bool all = true;
+    if (written != nullptr)
+      t.for_stretches(begin, end - begin, [&](std::int64_t from, std::int64_t to) {
+        all = all && written->contains(t.offset + from, t.offset + to);
+      });
+    if (!all) return broken(who + " reads " + label(t) + " before it is written");
     return {};
   }
 
@@ -166,7 +181,8 @@ class Validator {
     }
     WrittenRanges& written =
         t.space == Space::Arena ? written_arena_ : written_outputs_[static_cast<std::size_t>(t.index)];
-    written.add(t.offset + begin, t.offset + end);
+    t.for_stretches(begin, end - begin,
+                    [&](std::int64_t from, std::int64_t to) { written.add(t.offset + from, t.offset + to); });
   }
 
   Status check_operand(const kernels::Operand& o, const std::string& who) const {

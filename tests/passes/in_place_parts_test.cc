@@ -49,6 +49,31 @@ TEST(InPlaceParts, NotWhatIsNoStretch) {
                                               "  %3 \"y\" = Add@14(%1, %2) : f32[4,3]\n"));
 }
 
+// Items of the batch lie as far apart as those of the whole.
+const std::string kHalf = "f16[3,32,4,4] NC1HWC0", kWhole = "f16[3,64,4,4] NC1HWC0";
+
+std::string absolute(const std::string& to, const std::string& from) {
+  return "  " + to + " = atc::Fused(" + from +
+         ") {body=graph \"body\"(%0 \"x\": f16[3,32,4,4]) -> (%1) {\n"
+         "    %1 \"y\" = Abs@13(%0) : f16[3,32,4,4]\n  }} : " +
+         kHalf + "\n";
+}
+
+TEST(InPlaceParts, OfABatchWhereWritersAndReadersTakeStrides) {
+  const std::string body = absolute("%1", "%0") + absolute("%2", "%1") +
+                           "  %3 \"y\" = Concat@13(%1, %2) {axis=1} : " + kWhole + "\n";
+  const std::string after = run_pass(in_place_parts_pass(), air("%0 \"a\": " + kHalf, "%3", body));
+  EXPECT_THAT(after, testing::HasSubstr("in_place=[0,1]"));
+}
+
+TEST(InPlaceParts, OfABatchNotWhereAReaderTakesNone) {
+  const std::string body = absolute("%1", "%0") + absolute("%2", "%1") +
+                           "  %3 \"y\" = Concat@13(%1, %2) {axis=1} : " + kWhole + "\n" +
+                           "  %4 \"z\" = atc::TransData(%1) : f16[3,32,4,4]\n";
+  const std::string after = run_pass(in_place_parts_pass(), air("%0 \"a\": " + kHalf, "%3, %4", body));
+  EXPECT_THAT(after, testing::HasSubstr("in_place=[1]"));
+}
+
 TEST(InPlaceParts, NotWhatHasAnotherPlace) {
   // Inputs, outputs and constants of the graph.
   expect_unchanged(in_place_parts_pass(), air("%0 \"a\": f32[2]", "%1, %2",

@@ -102,6 +102,55 @@ TEST(Validate, RefusesTensorsBeyondTheirBuffer) {
   EXPECT_THAT(reason([](Plan& p) { p.tensors[1].offset = 62; }), HasSubstr("not aligned"));
 }
 
+/// The task doubles f32[2,4] whose two items lie 32 bytes apart in the arena; nothing is between them.
+Plan plan_of_items() {
+  Plan p = good_plan();
+  PlanTensor& middle = p.tensors[1];
+  middle.offset = 0;
+  middle.bytes = 48;
+  middle.shape = {2, 4};
+  middle.items = 2;
+  middle.item_stride = 32;
+  kernels::VectorProgram program;
+  const auto f32 = kernels::RegType::F32;
+  program.store(1, f32, program.load(0, f32));
+  kernels::VectorSpace space;
+  space.dims = {2, 4};
+  space.strides = {{4, 1}, {8, 1}};
+  space.offsets = {0, 0};
+  kernels::Operand out{1, 0, 48, DType::F32, true};
+  p.tasks[0].kernel =
+      *kernels::make_vector_task(program, space, {operand(0, false), out}, **soc::find_chip(kSoc));
+  p.tensors.push_back({"whole", Space::Arena, 0, 0, 32, DType::F32, {8}, ir::Format::ND});
+  p.tasks[1].inputs = {4, 2};
+  return p;
+}
+
+TEST(Validate, StretchesOfAPartAreWrittenOneByOne) {
+  Plan p = plan_of_items();
+  Status status = validate(p);
+  ASSERT_FALSE(status.ok());  // bytes 16 to 32 are another part's
+  EXPECT_THAT(status.diagnostic().message, HasSubstr("before it is written"));
+  p.tensors[4] = {"item", Space::Arena, 0, 32, 16, DType::F32, {4}, ir::Format::ND};
+  p.tasks[1].inputs = {4, 4};
+  p.tasks[1].air =
+      "air 1\ngraph \"join\"(%0: f32[4], %1: f32[4]) -> (%2) {\n"
+      "  %2 = Concat@13(%0, %1) {axis=0} : f32[8]\n}\n";
+  status = validate(p);
+  EXPECT_TRUE(status.ok()) << status.to_string();
+}
+
+TEST(Validate, RefusesStretchesThatDoNotFit) {
+  const std::pair<std::int64_t, std::int64_t> wrong[] = {
+      {0, 32}, {-1, 32}, {1 << 20, 0}, {2, 0}, {2, -32}, {2, 20}, {2, 48}, {2, 30}, {2, INT64_MAX}};
+  for (const auto& [items, stride] : wrong) {
+    Plan p = plan_of_items();
+    p.tensors[1].items = items;
+    p.tensors[1].item_stride = stride;
+    EXPECT_THAT(validate(p).to_string(), HasSubstr("stretches")) << items << " " << stride;
+  }
+}
+
 TEST(Validate, RefusesShapesThatDoNotFitTheirBytes) {
   EXPECT_THAT(reason([](Plan& p) { p.tensors[1].shape = {9}; }), HasSubstr("needs 36"));
   EXPECT_THAT(reason([](Plan& p) { p.tensors[1].bytes = -32; }), HasSubstr("needs 32"));
