@@ -467,9 +467,9 @@ TEST(Window, TileBeyondUbIsAnInternalError) {
   Problem p = make_problem(square(WindowKind::Max, 1, 100, 3, 1, 1), rng);
   auto task = make_window(p.spec, p.operands, chip());
   ASSERT_TRUE(task.ok());
-  // kind, include_pad, bias, batch, c1, 3 x 7 of the axes, planes, D, H
-  ASSERT_LT(task->params[28], 100);
-  task->params[28] = 100;
+  // kind, include_pad, bias, batch, c1, in_batch, 3 x 7 of the axes, planes, D, H
+  ASSERT_LT(task->params[29], 100);
+  task->params[29] = 100;
   task->block_tiles = {0, 1};
   EXPECT_THROW(run_task(prepare_window, *task, chip(), p.memory, Values::Fast), InternalError);
 }
