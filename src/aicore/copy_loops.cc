@@ -96,8 +96,10 @@ void transpose(T* dst, i64 dst_stride, i64 ni, const T* src, i64 src_stride, i64
     for (i64 i = 0; i < bi; i += N)
       for (i64 j = j0; j < std::min(bj, j0 + kStrip); j += N)
         transpose_block<T>(dst + i * dst_stride + j, dst_stride, src + j * src_stride + i, src_stride);
-  for (i64 i = 0; i < ni; ++i)
-    for (i64 j = i < bi ? bj : 0; j < nj; ++j) dst[i * dst_stride + j] = src[j * src_stride + i];
+  for (i64 j = bj; j < nj; ++j)
+    for (i64 i = 0; i < bi; ++i) dst[i * dst_stride + j] = src[j * src_stride + i];
+  for (i64 i = bi; i < ni; ++i)
+    for (i64 j = 0; j < nj; ++j) dst[i * dst_stride + j] = src[j * src_stride + i];
 }
 
 template <class T>

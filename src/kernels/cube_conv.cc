@@ -30,13 +30,21 @@ class ConvKernel final : public PreparedKernel {
     const std::int64_t e = bit_width(dtype_) / 8;
     Block b(core, t_, epilogue_, e);
     Pending before;  // the tile before, whose epilogue goes on between the parts of the next product
+    if (first == last) return;
+    ConvTile next = t_.decode(first);
+    Patch next_patch = patch_of(core, next, taps_of(next));
     for (std::int64_t tile = first; tile < last; ++tile) {
-      const ConvTile now = t_.decode(tile);
+      const ConvTile now = next;
+      const Patch patch = next_patch;
       if (t_.l0c_buffers == 1) write_out(core, operands.subspan(2), b, before, kAll);
-      Buffer& l0c = multiply(core, operands, b, now, before);
+      Buffer& l0c = multiply(core, operands, b, now, patch, before);
       write_out(core, operands.subspan(2), b, before, kAll);
       // The next tile's operands come before the epilogue's, which wait for the vector unit.
-      if (tile + 1 < last) load_ahead(core, operands, b, t_.decode(tile + 1));
+      if (tile + 1 < last) {
+        next = t_.decode(tile + 1);
+        next_patch = patch_of(core, next, taps_of(next));
+        load_ahead(core, operands, b, next, next_patch);
+      }
       before = {now, &l0c};
     }
     write_out(core, operands.subspan(2), b, before, kAll);
@@ -66,7 +74,7 @@ class ConvKernel final : public PreparedKernel {
     TileProgram::Buffers epilogue;
     int ub_turn = 0;
     aicore::RowMap map;
-    std::array<std::int64_t, 11> map_key{};  // what map's rows were listed for
+    std::array<std::int64_t, 12> map_key{};  // what map's rows were listed for
     std::vector<TileAddress> at;
     Block(Core& core, const ConvTiling& t, const TileProgram& program, std::int64_t e)
         : cube(core, t.tile, static_cast<int>(e), t.l0c_buffers),
@@ -99,12 +107,11 @@ class ConvKernel final : public PreparedKernel {
   /// The tile's sums, in one of the buffers of L0C. Between the parts of the product the epilogue of the tile
   /// before gets on: what it moves would hold up the loads of the later parts.
   Buffer& multiply(Core& core, std::span<const aicore::Gm> operands, Block& block, const ConvTile& c,
-                   Pending& before) const {
+                   Patch patch, Pending& before) const {
     const ConvSpec& s = t_.spec;
     const ConvPhase& phase = s.phases[c.phase];
     const int lanes = s.lanes(dtype_);
     aicore::RowMap& map = block.map;
-    Patch patch = patch_of(core, c, phase.taps);
     if (!t_.tap_patches) map_rows(block, c, patch);
     map.b_k1_stride = t_.tap_span;
     map.tap_lanes = s.taps_in_fractal == 1 ? 0 : lanes;
@@ -162,13 +169,13 @@ class ConvKernel final : public PreparedKernel {
   }
 
   /// Brings in the first parts of what `multiply` of a tile will want.
-  void load_ahead(Core& core, std::span<const aicore::Gm> operands, Block& block, const ConvTile& c) const {
+  void load_ahead(Core& core, std::span<const aicore::Gm> operands, Block& block, const ConvTile& c,
+                  const Patch& patch) const {
     const ConvSpec& s = t_.spec;
     const ConvPhase& phase = s.phases[c.phase];
     const std::int64_t d = c.depth * s.in_stride[0] + phase.taps.front().shift[0];
     // Taps that are loaded part by part, and depths in the padding, are left to `multiply`.
     if (t_.tap_span < s.taps || d < 0 || d >= s.in[0]) return;
-    const Patch patch = patch_of(core, c, phase.taps);
     const std::int64_t parts = std::min(t_.a_buffers, t_.b_buffers);
     for (std::int64_t k0 = 0; k0 < std::min(s.k1, parts * t_.k_chunk); k0 += t_.k_chunk) {
       const std::int64_t k = std::min(t_.k_chunk, s.k1 - k0);
@@ -208,6 +215,8 @@ class ConvKernel final : public PreparedKernel {
     });
   }
 
+  std::span<const ConvTap> taps_of(const ConvTile& c) const { return t_.spec.phases[c.phase].taps; }
+
   /// The rows that `taps` touch of a tile's pixels; every column, or of a part of a row those touched.
   Patch patch_of(Core& core, const ConvTile& c, std::span<const ConvTap> taps) const {
     const ConvSpec& s = t_.spec;
@@ -243,13 +252,17 @@ class ConvKernel final : public PreparedKernel {
     return p;
   }
 
-  // Panels of the same pixels have the same rows.
+  // Tiles that lie alike in their patches have the same rows.
   void map_rows(Block& block, const ConvTile& c, const Patch& patch) const {
-    const std::array<std::int64_t, 11> key = {static_cast<std::int64_t>(c.phase) + 1,
-                                              c.first_pixel,
+    const ConvPhase& phase = t_.spec.phases[c.phase];
+    const std::int64_t width = phase.count[2];
+    const std::int64_t row0 = c.first_pixel / width, column0 = c.first_pixel % width;
+    const std::array<std::int64_t, 12> key = {static_cast<std::int64_t>(c.phase) + 1,
+                                              row0 * t_.spec.in_stride[1] - patch.row,
+                                              row0 * step_ - patch.row,
+                                              column0,
                                               c.pixels,
                                               c.images,
-                                              patch.row,
                                               patch.rows,
                                               patch.column,
                                               patch.columns,
@@ -259,13 +272,11 @@ class ConvKernel final : public PreparedKernel {
     if (key == block.map_key) return;
     block.map_key = key;
     aicore::RowMap& map = block.map;
-    const ConvPhase& phase = t_.spec.phases[c.phase];
     const std::size_t m = static_cast<std::size_t>(c.pixels);
     map.base.resize(static_cast<std::size_t>(c.rows()));
     map.row_h.resize(map.base.size());
     map.row_w.resize(map.base.size());
-    const std::int64_t width = phase.count[2];
-    std::int64_t row = c.first_pixel / width, column = c.first_pixel % width;
+    std::int64_t row = row0, column = column0;
     for (std::size_t r = 0; r < m; ++r) {
       const std::int64_t h =
           step_ == 1 ? row * t_.spec.in_stride[1] - patch.row : stepped_row(phase, row, patch);

@@ -24,7 +24,7 @@ class L1Pool {
   template <class Load>
   const aicore::Core::CubeTile& get(const Key& key, Load load) {
     for (const Entry& e : entries_)
-      if (e.filled && e.key == key) return e.tile;
+      if (e.filled && e.key[0] == key[0] && e.key[1] == key[1] && e.key[2] == key[2]) return e.tile;
     Entry& e = entries_[next_];
     next_ = (next_ + 1) % entries_.size();
     e.filled = true;
