@@ -113,19 +113,33 @@ class Product {
     std::size_t begin, end;
   };
 
+  // Weights that do not stay in the host's L2 cache from tile to tile come from afar: the next panel is
+  // fetched while this one is used.
+  static constexpr std::int64_t kFetchAhead = std::int64_t{256} << 10;
+
   void multiply_chunk(const RowList& list, Range steps, bool later, int first, int last, bool half) const {
     list_calls(list, steps, accumulate_ || later);
     const auto& kernels = cube_table().product;
+    int groups = 0;
+    for (const RowRun& run : list.runs) groups += run.groups;
+    const TileStep &s0 = scratch.steps[steps.begin], &s1 = scratch.steps[steps.end - 1];
+    const std::int64_t from = s0.b * b_bytes_, bytes = (s1.b - s0.b + s1.k * 16) * b_bytes_;
+    const bool far = panels_ * b_panel_ * b_bytes_ > kFetchAhead;
+    const int lines = far ? static_cast<int>(ceil_div(ceil_div(bytes, 64), groups)) : 0;
     for (int p = first; p < last; ++p) {
       const PanelPlace place = panel_place(layout_, map_.rows(), p, panels_);
       const std::byte* b = panel(p);
       float* c = c_ + place.start;
+      const std::byte* next = b + b_panel_ * b_bytes_ + from;
       for (std::size_t i = 0; i < list.runs.size(); ++i) {
         const RowRun& run = list.runs[i];
         TileArgs& args = scratch.calls[i];
         args.b = b;
         args.c = c + run.row0 * place.pitch;
         args.c_row_stride = place.pitch;
+        args.next = next;
+        args.next_lines = p + 1 < last ? lines : 0;
+        next += std::int64_t{64} * lines * run.groups;
         const ProductKernels& of = kernels[run.inside ? 0 : 1][type_];
         const std::size_t rows = static_cast<std::size_t>(run.rows);
         (half ? of.half[rows] : of.tile[rows])(args);

@@ -25,6 +25,10 @@ struct TileArgs {
   std::int64_t c_row_stride = 16;
   bool accumulate = false;
   int groups = 1;  ///< more than one only of rows given by their first elements
+  /// What a later call reads of B: each group fetches so many lines of 64 bytes of it into the host's L2
+  /// cache.
+  const void* next = nullptr;
+  int next_lines = 0;
 };
 
 /// The same of int8: C[rows][16] i32 (+)= A (as i16) x B, exact and wrapping. Lanes go in pairs: `pairs` of
