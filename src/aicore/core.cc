@@ -66,6 +66,7 @@ void Core::start_block(int active_cores) {
   active_cores_ = std::max(active_cores, 1);
   for (Arena& arena : arenas_) arena.used = 0;
   buffers_used_ = 0;
+  scratch_.reset();
   pipe_free_ = {};
   stats_ = {};
   sync_ = nullptr;

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <memory_resource>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "aicore/window.h"
 #include "atc/base/bytes.h"
 #include "atc/base/dtype.h"
+#include "atc/base/scratch_arena.h"
 #include "soc/chip.h"
 
 namespace atc::aicore {
@@ -108,19 +110,30 @@ enum class AccLayout : std::uint8_t {
 /// base[r] + k1 * k1_stride + tap_offset[tap] of the A tile, or is zero when the tap falls outside the
 /// input plane. Products of matrices have one tap and no plane. `k_valid` lanes of the last k1 count.
 struct RowMap {
-  std::vector<std::int64_t> base;        ///< one a row
-  std::vector<int> row_h, row_w;         ///< input coordinates of tap (0,0); empty without a plane
-  std::vector<std::int64_t> tap_offset;  ///< one a tap
-  std::vector<int> tap_h, tap_w;         ///< displacement of each tap; empty without a plane
-  int height = 0, width = 0;             ///< the input plane (rows relative to the tile's first)
+  RowMap() = default;
+  /// With lists in `memory`, such as Core::scratch().
+  explicit RowMap(std::pmr::memory_resource* memory)
+      : base(memory),
+        row_h(memory),
+        row_w(memory),
+        tap_offset(memory),
+        tap_h(memory),
+        tap_w(memory),
+        b_tap(memory) {}
+  std::pmr::vector<std::int64_t> base;        ///< one a row
+  std::pmr::vector<int> row_h, row_w;         ///< input coordinates of tap (0,0); empty without a plane
+  std::pmr::vector<std::int64_t> tap_offset;  ///< one a tap
+  std::pmr::vector<int> tap_h, tap_w;         ///< displacement of each tap; empty without a plane
+  int height = 0, width = 0;                  ///< the input plane (rows relative to the tile's first)
   std::int64_t k1_stride = 0;
   int k1 = 1;       ///< C0 blocks of the reduction in this tile
   int k_last = 16;  ///< valid lanes of the last one
   int pad = 0;      ///< what taps outside the plane read; other than 0 for int8 only
   /// 0: each tap fills a fractal. Else taps lie side by side in fractals, `tap_lanes` lanes apart; k1 is 1.
   int tap_lanes = 0;
-  std::vector<std::int64_t> b_tap;  ///< place of each tap within one k1 of B: fractals, or tap_lanes lanes
-  std::int64_t b_k1_stride = 1;     ///< fractals from one k1 to the next in B
+  std::pmr::vector<std::int64_t>
+      b_tap;                     ///< place of each tap within one k1 of B: fractals, or tap_lanes lanes
+  std::int64_t b_k1_stride = 1;  ///< fractals from one k1 to the next in B
   int rows() const { return static_cast<int>(base.size()); }
   int taps() const { return static_cast<int>(tap_offset.size()); }
 };
@@ -164,6 +177,8 @@ class Core {
   /// Takes `bytes` (rounded up to the memory's alignment) of a memory. Throws InternalError, naming
   /// the memory, its capacity and what was asked, when they do not fit.
   Buffer& alloc(Memory memory, std::int64_t bytes);
+  /// Host memory for what a block of a kernel keeps, until the next start_block.
+  std::pmr::memory_resource* scratch() { return &scratch_; }
   /// Free bytes of a memory.
   std::int64_t available(Memory memory) const;
 
@@ -372,6 +387,7 @@ class Core {
   std::array<Arena, kMemoryCount> arenas_;
   MutableBytes host_;
   std::vector<std::unique_ptr<Buffer>> buffers_;
+  ScratchArena scratch_;
   std::size_t buffers_used_ = 0;
   std::array<Cycle, kPipeCount> pipe_free_{};
   Stats stats_;

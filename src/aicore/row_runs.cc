@@ -16,7 +16,7 @@ struct Extent {
   int least = 0, most = 0;
 };
 // By hand: std::minmax_element is not vectorised.
-Extent extent_of(const std::vector<int>& list) {
+Extent extent_of(const std::pmr::vector<int>& list) {
   Extent e{list[0], list[0]};
   for (const int x : list) {
     e.least = std::min(e.least, x);

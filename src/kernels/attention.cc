@@ -62,7 +62,8 @@ struct Block {
     Core::CubeTile k_tile, v_tile;
     bool loaded = false;
   };
-  std::vector<Pair> pairs;
+  explicit Block(Core& core) : pairs(core.scratch()), q_map(core.scratch()), p_map(core.scratch()) {}
+  std::pmr::vector<Pair> pairs;
   std::size_t turn = 0;
   std::int64_t head = -1;  // (batch, key head) whose tiles are loaded
   Buffer *q, *p;
@@ -98,7 +99,7 @@ class AttentionKernel final : public PreparedKernel {
  private:
   Block make_block(Core& core) const {
     const AttentionBuffers n = attention_buffers(t_, static_cast<int>(e_));
-    Block b;
+    Block b(core);
     b.q = &core.alloc(Memory::L1, n.q);
     b.p = &core.alloc(Memory::L1, n.p);
     b.pairs.resize(t_.resident ? kv_.size() : 2);

@@ -75,14 +75,15 @@ class ConvKernel final : public PreparedKernel {
     int ub_turn = 0;
     aicore::RowMap map;
     std::array<std::int64_t, 12> map_key{};  // what map's rows were listed for
-    std::vector<TileAddress> at;
+    std::pmr::vector<TileAddress> at;
     Block(Core& core, const ConvTiling& t, const TileProgram& program, std::int64_t e)
         : cube(core, t.tile, static_cast<int>(e), t.l0c_buffers),
           l1a(core, t.a_buffers, t.k_chunk * t.patch_elements * e),
           l1b(core, t.b_buffers,
               t.tile.panels * t.k_chunk * t.span_fractals() * 16 * fractal_row_bytes(static_cast<int>(e))),
           epilogue(program, core, t.ub_rows, t.epilogue_lanes()),
-          at(t.spec.epilogue_operands.size()) {
+          map(core.scratch()),
+          at(t.spec.epilogue_operands.size(), core.scratch()) {
       for (Buffer*& buffer : ub) buffer = &core.alloc(Memory::UB, t.ub_rows * t.epilogue_lanes() * 4);
     }
   };
@@ -365,7 +366,7 @@ class ConvKernel final : public PreparedKernel {
     const ConvSpec& s = t_.spec;
     const ConvTile& c = p.tile;
     const ConvPhase& phase = s.phases[c.phase];
-    std::vector<TileAddress>& at = block.at;
+    std::pmr::vector<TileAddress>& at = block.at;
     for (; runs > 0 && !p.ended(); --runs) {
       const std::int64_t width = t_.pairs && p.panel + 1 < c.panels ? 2 : 1;
       const std::int64_t pixel = c.first_pixel + p.done;

@@ -39,8 +39,8 @@ class MatMulKernel final : public PreparedKernel {
     Buffer& dense = core.alloc(Memory::UB, s.n % 16 == 0 ? 32 : t_.ub_rows * n_tile * 4);
     TileProgram::Buffers buffers(epilogue_, core, t_.ub_rows, n_tile);
     const std::span<const aicore::Gm> extra = operands.subspan(2);
-    std::vector<TileAddress> at(s.epilogue_operands.size());
-    aicore::RowMap map;
+    std::pmr::vector<TileAddress> at(s.epilogue_operands.size(), core.scratch());
+    aicore::RowMap map(core.scratch());
     map.tap_offset = {0};
     map.b_tap = {0};
     int ub_turn = 0;

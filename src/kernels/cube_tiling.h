@@ -44,9 +44,11 @@ Status check_cube_operands(const Task& task, const VectorProgram& epilogue, std:
 /// L0 buffers of a block: two slices of each operand, one or more output tiles.
 struct CubeBlock {
   aicore::Core::CubeBuffers l0;
-  std::vector<aicore::Buffer*> l0c;
+  std::pmr::vector<aicore::Buffer*> l0c;
   std::size_t next_l0c = 0;
-  CubeBlock(aicore::Core& core, const CubeTileSize& t, int element_bytes, int l0c_buffers) {
+  CubeBlock(aicore::Core& core, const CubeTileSize& t, int element_bytes, int l0c_buffers)
+      : l0c(core.scratch()) {
+    l0c.reserve(static_cast<std::size_t>(l0c_buffers));
     const std::int64_t m16 = round_up(t.m, 16);
     for (int i = 0; i < 2; ++i) {
       l0.l0a[i] = &core.alloc(aicore::Memory::L0A, m16 * t.k_slice * fractal_row_bytes(element_bytes));

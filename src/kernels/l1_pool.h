@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory_resource>
 #include <vector>
 
 #include "aicore/core.h"
@@ -15,7 +16,8 @@ class L1Pool {
  public:
   using Key = std::array<std::int64_t, 3>;
 
-  L1Pool(aicore::Core& core, std::int64_t count, std::int64_t bytes) {
+  L1Pool(aicore::Core& core, std::int64_t count, std::int64_t bytes) : entries_(core.scratch()) {
+    entries_.reserve(static_cast<std::size_t>(count));
     for (std::int64_t i = 0; i < count; ++i)
       entries_.push_back({&core.alloc(aicore::Memory::L1, bytes), false, {}, {}});
   }
@@ -40,7 +42,7 @@ class L1Pool {
     Key key;
     aicore::Core::CubeTile tile;
   };
-  std::vector<Entry> entries_;
+  std::pmr::vector<Entry> entries_;
   std::size_t next_ = 0;
 };
 

@@ -298,13 +298,15 @@ std::int64_t TileProgram::rows_bytes(std::int64_t rows, std::int64_t cols) const
 }
 
 TileProgram::Buffers::Buffers(const TileProgram& program, Core& core, std::int64_t rows, std::int64_t cols)
-    : max_rows_(rows), max_cols_(cols) {
-  sets_.resize(2);
+    : sets_{Set(core.scratch()), Set(core.scratch())}, max_rows_(rows), max_cols_(cols) {
   // The vector unit alone uses it, one operand after the other.
   const std::int64_t rows_bytes = program.rows_bytes(rows, cols);
   Buffer* one_operand = rows_bytes > 0 ? &core.alloc(Memory::UB, rows_bytes) : nullptr;
   for (Set& set : sets_) {
     set.rows = one_operand;
+    set.slots.reserve(program.slots_.size());
+    set.staging.reserve(program.dtypes_.size());
+    set.turned.reserve(program.dtypes_.size());
     for (const Slot& s : program.slots_)
       set.slots.push_back(&core.alloc(Memory::UB, lane_count(s.lanes, rows, cols) * s.bytes));
     for (std::size_t k = 0; k < program.dtypes_.size(); ++k) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <span>
 #include <vector>
 
@@ -62,12 +63,13 @@ class TileProgram {
    private:
     friend class TileProgram;
     struct Set {
-      std::vector<aicore::Buffer*> slots;
-      std::vector<aicore::Buffer*> staging;  // one an operand whose storage differs from its register
-      std::vector<aicore::Buffer*> turned;   // columns of turned operands; null for others
-      aicore::Buffer* rows = nullptr;        // of a blocked operand, between its Cast's two steps
+      explicit Set(std::pmr::memory_resource* memory) : slots(memory), staging(memory), turned(memory) {}
+      std::pmr::vector<aicore::Buffer*> slots;
+      std::pmr::vector<aicore::Buffer*> staging;  // one an operand whose storage differs from its register
+      std::pmr::vector<aicore::Buffer*> turned;   // columns of turned operands; null for others
+      aicore::Buffer* rows = nullptr;             // of a blocked operand, between its Cast's two steps
     };
-    std::vector<Set> sets_;
+    std::array<Set, 2> sets_;
     std::size_t next_ = 0;
     std::int64_t max_rows_, max_cols_;
   };

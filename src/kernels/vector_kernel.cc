@@ -84,7 +84,7 @@ class VectorKernel final : public PreparedKernel {
   void run(aicore::Core& core, std::span<const aicore::Gm> operands, std::int64_t first,
            std::int64_t last) const override {
     TileProgram::Buffers buffers(program_, core, tiling_.buffer_rows, tiling_.buffer_cols);
-    std::vector<TileAddress> at(tiling_.address.size());
+    std::pmr::vector<TileAddress> at(tiling_.address.size(), core.scratch());
     const std::int64_t col_tiles = tiling_.col_tiles(), row_tiles = tiling_.row_tiles();
     for (std::int64_t t = first; t < last; ++t) {
       const std::int64_t col0 = t % col_tiles * tiling_.tile_cols;

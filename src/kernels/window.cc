@@ -122,9 +122,10 @@ class WindowKernel final : public PreparedKernel {
     std::int64_t parts = 0;
     Inputs& next() { return inputs[parts++ & 1]; }
     TileProgram::Buffers epilogue;
-    std::vector<TileAddress> at;
+    std::pmr::vector<TileAddress> at;
     Block(Core& core, const WindowKernel& k)
-        : epilogue(k.epilogue_, core, k.t_.epilogue_rows, 16), at(k.t_.spec.epilogue_operands.size()) {
+        : epilogue(k.epilogue_, core, k.t_.epilogue_rows, 16),
+          at(k.t_.spec.epilogue_operands.size(), core.scratch()) {
       const WindowTiling& t = k.t_;
       const std::int64_t patch = t.patch_elements();
       const aicore::WindowTile tile = t.geometry(t.planes, {0, 0, 0}, t.out);

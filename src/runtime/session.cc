@@ -205,6 +205,13 @@ std::byte* Session::address(const plan::PlanTensor& tensor, std::int64_t offset,
 }
 
 StatusOr<std::vector<Tensor>> Session::run(const std::vector<Tensor>& inputs) {
+  std::vector<Tensor> outputs;
+  ATC_TRY(run(inputs, outputs));
+  return outputs;
+}
+
+Status Session::run(const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs) {
+  for (Tensor& t : outputs) t.data = {};
   ATC_TRY(accept_inputs(inputs));
   try {
     renew_outputs();
@@ -215,7 +222,8 @@ StatusOr<std::vector<Tensor>> Session::run(const std::vector<Tensor>& inputs) {
           address(plan.tensors[static_cast<std::size_t>(operand.tensor)], operand.offset, operand.bytes);
     }
     for (std::size_t t = 0; t < plan.tasks.size(); ++t) ATC_TRY(run_task(t));
-    return collect_outputs();
+    collect_outputs(outputs);
+    return {};
   } catch (const InternalError& error) {
     return Status::error("E19999", error.what());
   } catch (const std::bad_alloc&) {
@@ -351,9 +359,17 @@ StatusOr<Simulation> Session::region_simulation() const {
 }
 
 Tensor Session::view(int index) const {
-  const plan::PlanTensor& tensor = prepared_->plan.tensors.at(static_cast<std::size_t>(index));
-  if (is_held(tensor)) return held_[static_cast<std::size_t>(index)];
   Tensor t;
+  view(index, t);
+  return t;
+}
+
+void Session::view(int index, Tensor& t) const {
+  const plan::PlanTensor& tensor = prepared_->plan.tensors.at(static_cast<std::size_t>(index));
+  if (is_held(tensor)) {
+    t = held_[static_cast<std::size_t>(index)];
+    return;
+  }
   t.dtype = tensor.dtype;
   t.shape = tensor.shape;
   const std::size_t bytes = t.byte_size();
@@ -361,7 +377,6 @@ Tensor Session::view(int index) const {
   const std::span<const std::byte> span(data, bytes);
   const auto width = static_cast<std::uintptr_t>(std::clamp(bit_width(t.dtype) / 8, 1, 8));
   t.data = reinterpret_cast<std::uintptr_t>(data) % width == 0 ? Bytes(nullptr, span) : Bytes::copy_of(span);
-  return t;
 }
 
 Status Session::store(int index, const Tensor& value, const plan::PlanTask& task, const ir::Graph& graph,
@@ -395,21 +410,21 @@ Status Session::store(int index, const Tensor& value, const plan::PlanTask& task
   return {};
 }
 
-std::vector<Tensor> Session::collect_outputs() const {
+void Session::collect_outputs(std::vector<Tensor>& results) const {
   const plan::Plan& plan = prepared_->plan;
-  std::vector<Tensor> results;
-  for (const plan::PlanPort& port : plan.outputs) {
+  results.resize(plan.outputs.size());
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const plan::PlanPort& port = plan.outputs[i];
     const plan::PlanTensor& tensor = plan.tensors.at(static_cast<std::size_t>(port.tensor));
-    Tensor t = view(port.tensor);
+    Tensor& t = results[i];
+    view(port.tensor, t);
     const bool owned = tensor.space == plan::Space::Output && !is_held(tensor) &&
                        outputs_[static_cast<std::size_t>(tensor.index)].shared == nullptr;
     if (owned)
       t.data = Bytes(outputs_[static_cast<std::size_t>(tensor.index)].storage, t.data.span());
     else
       t.data = is_held(tensor) ? t.data : Bytes::copy_of(t.data.span());  // an input, a weight, an activation
-    results.push_back(std::move(t));
   }
-  return results;
 }
 
 }  // namespace atc::runtime

@@ -52,6 +52,9 @@ class Session {
   /// kernel breaks a rule of the AI Core; what an operator's reference reports on the AI CPU.
   /// Returned tensors stay valid after later runs; their memory is reused once they are dropped.
   StatusOr<std::vector<Tensor>> run(const std::vector<Tensor>& inputs);
+  /// The same, into tensors of a run before, which are given back first: with them a run of AI Core tasks on
+  /// one thread allocates nothing. Not specified after an error.
+  Status run(const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs);
   /// Modelled time of the regions in the last run, totals only; simulate() leaves them out.
   StatusOr<Simulation> region_simulation() const;
 
@@ -84,9 +87,10 @@ class Session {
   Status run_custom(std::size_t index);
   std::byte* address(const plan::PlanTensor& tensor, std::int64_t offset, std::int64_t bytes) const;
   Tensor view(int tensor) const;
+  void view(int tensor, Tensor& out) const;
   Status store(int tensor, const Tensor& value, const plan::PlanTask& task, const ir::Graph& graph,
                std::size_t output);
-  std::vector<Tensor> collect_outputs() const;
+  void collect_outputs(std::vector<Tensor>& results) const;
 
   std::shared_ptr<const PreparedPlan> prepared_;
   Bytes weights_;
