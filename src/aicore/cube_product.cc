@@ -29,7 +29,7 @@ struct Scratch {
   std::vector<const float*> taps;   // of runs that leave the plane, step by step
   std::vector<TileStep> tap_steps;
 };
-thread_local Scratch scratch;
+thread_local Scratch thread_scratch;
 
 /// The steps of the reduction: C0 block by C0 block, tap by tap.
 void list_steps(const RowMap& map, std::vector<TileStep>& steps) {
@@ -63,11 +63,11 @@ class Product {
         panels_(panels),
         accumulate_(accumulate),
         layout_(layout) {
-    scratch.rows.describe(map);
-    list_steps(map, scratch.steps);
+    scratch_.rows.describe(map);
+    list_steps(map, scratch_.steps);
     const std::size_t m = map.base.size();
-    scratch.first.resize(m);
-    for (std::size_t r = 0; r < m; ++r) scratch.first[r] = base_ + map.base[r];
+    scratch_.first.resize(m);
+    for (std::size_t r = 0; r < m; ++r) scratch_.first[r] = base_ + map.base[r];
   }
 
   void run() {
@@ -81,7 +81,7 @@ class Product {
 
   // Columns from 8 on of a panel are zero: they are padding when the operand has few columns there.
   bool upper_half_is_zero(int p) const {
-    for (const TileStep& s : scratch.steps) {
+    for (const TileStep& s : scratch_.steps) {
       const std::byte* row = panel(p) + (s.b + 8) * b_bytes_;
       for (std::int64_t k = 0; k < s.k; ++k, row += 16 * b_bytes_) {
         std::array<std::uint64_t, 4> words{};
@@ -98,7 +98,7 @@ class Product {
   // Panels [first, last). Steps go in chunks of whole C0 blocks, each over all panels and rows.
   void multiply(int first, int last, bool half) {
     if (first == last) return;
-    const RowList& list = scratch.rows.list(half);
+    const RowList& list = scratch_.rows.list(half);
     if (list.runs.size() == 1 && list.runs[0].groups == 1) return few_rows(list, first, last, half);
     const std::int64_t blocks = map_.k1, taps = map_.taps();
     const std::int64_t chunk = ceil_div(kChunkLanes, 16 * taps);
@@ -122,7 +122,7 @@ class Product {
     const auto& kernels = cube_table().product;
     int groups = 0;
     for (const RowRun& run : list.runs) groups += run.groups;
-    const TileStep &s0 = scratch.steps[steps.begin], &s1 = scratch.steps[steps.end - 1];
+    const TileStep &s0 = scratch_.steps[steps.begin], &s1 = scratch_.steps[steps.end - 1];
     const std::int64_t from = s0.b * b_bytes_, bytes = (s1.b - s0.b + s1.k * 16) * b_bytes_;
     const bool far = panels_ * b_panel_ * b_bytes_ > kFetchAhead;
     const int lines = far ? static_cast<int>(ceil_div(ceil_div(bytes, 64), groups)) : 0;
@@ -133,7 +133,7 @@ class Product {
       const std::byte* next = b + b_panel_ * b_bytes_ + from;
       for (std::size_t i = 0; i < list.runs.size(); ++i) {
         const RowRun& run = list.runs[i];
-        TileArgs& args = scratch.calls[i];
+        TileArgs& args = scratch_.calls[i];
         args.b = b;
         args.c = c + run.row0 * place.pitch;
         args.c_row_stride = place.pitch;
@@ -152,8 +152,8 @@ class Product {
     const RowRun& run = list.runs[0];
     const ProductKernels& kernels = cube_table().product[run.inside ? 0 : 1][type_];
     const std::size_t rows = static_cast<std::size_t>(run.rows);
-    list_calls(list, {0, scratch.steps.size()}, accumulate_);
-    TileArgs& args = scratch.calls[0];
+    list_calls(list, {0, scratch_.steps.size()}, accumulate_);
+    TileArgs& args = scratch_.calls[0];
     const int wide = run.rows <= kWideRows && layout_ != AccLayout::Pairs ? kWidePanels[rows] : last + 1;
     for (int p = first; p < last;) {
       const PanelPlace place = panel_place(layout_, map_.rows(), p, panels_);
@@ -172,18 +172,18 @@ class Product {
 
   // Steps that begin where the one before ends, in A and in B, are one: taps of neighbours, and C0 blocks of
   // a matrix.
-  static void join_steps(Range range) {
-    scratch.joined.clear();
+  void join_steps(Range range) const {
+    scratch_.joined.clear();
     for (std::size_t s = range.begin; s < range.end; ++s) {
-      const TileStep& step = scratch.steps[s];
-      if (!scratch.joined.empty()) {
-        TileStep& last = scratch.joined.back();
+      const TileStep& step = scratch_.steps[s];
+      if (!scratch_.joined.empty()) {
+        TileStep& last = scratch_.joined.back();
         if (last.a + last.k == step.a && last.b + last.k * 16 == step.b) {
           last.k += step.k;
           continue;
         }
       }
-      scratch.joined.push_back(step);
+      scratch_.joined.push_back(step);
     }
   }
 
@@ -193,20 +193,20 @@ class Product {
     const std::size_t taps = static_cast<std::size_t>(map_.taps());
     const std::size_t blocks = (steps.end - steps.begin) / taps;
     // A kernel looks at its first pointers even when there is no step.
-    scratch.taps.resize(std::max(scratch.taps.size(), blocks * list.first.size() + kHalfRows));
-    scratch.tap_steps.resize(std::max(scratch.tap_steps.size(), blocks * list.kept.size()));
-    scratch.calls.resize(std::max(scratch.calls.size(), list.runs.size()));
-    const float** to = scratch.taps.data();
-    TileStep* step = scratch.tap_steps.data();
+    scratch_.taps.resize(std::max(scratch_.taps.size(), blocks * list.first.size() + kHalfRows));
+    scratch_.tap_steps.resize(std::max(scratch_.tap_steps.size(), blocks * list.kept.size()));
+    scratch_.calls.resize(std::max(scratch_.calls.size(), list.runs.size()));
+    const float** to = scratch_.taps.data();
+    TileStep* step = scratch_.tap_steps.data();
     for (std::size_t i = 0; i < list.runs.size(); ++i) {
       const RowRun& run = list.runs[i];
-      TileArgs& args = scratch.calls[i];
+      TileArgs& args = scratch_.calls[i];
       args.accumulate = accumulate;
       args.groups = run.groups;
       if (run.inside) {
-        args.rows = scratch.first.data() + run.row0;
-        args.steps = scratch.joined.data();
-        args.count = static_cast<std::int64_t>(scratch.joined.size());
+        args.rows = scratch_.first.data() + run.row0;
+        args.steps = scratch_.joined.data();
+        args.count = static_cast<std::int64_t>(scratch_.joined.size());
         continue;
       }
       args.rows = to;
@@ -219,11 +219,12 @@ class Product {
         for (std::size_t n = 0; n < pointers; ++n)
           *to++ = from[n] == RowList::kOutside ? kZeros : base + from[n];
         for (std::size_t n = 0; n < run.kept; ++n)
-          *step++ = scratch.steps[s + static_cast<std::size_t>(list.kept[run.kept0 + n])];
+          *step++ = scratch_.steps[s + static_cast<std::size_t>(list.kept[run.kept0 + n])];
       }
     }
   }
 
+  Scratch& scratch_ = thread_scratch;  // looked up once: a thread_local with a constructor costs each time
   float* c_;
   const float* base_;
   const RowMap& map_;

@@ -15,7 +15,7 @@ struct Scratch {
   std::vector<std::uint8_t> pairs;
   std::vector<std::int64_t> b_offset;
 };
-thread_local Scratch scratch;
+thread_local Scratch thread_scratch;
 
 // Where `count` rows from `row0` on read each step's lanes (step-major): of the tile at `base`, or of
 // `outside` where a tap leaves the plane. It does so for all C0 blocks alike, so only the first asks.
@@ -64,6 +64,7 @@ void for_row_groups(int rows, int most, F f) {
 
 void int8_product(std::byte* l0c, const Core::CubeTile& a, const RowMap& map, const Core::CubeTile& b,
                   int panels, bool accumulate, AccLayout layout) {
+  Scratch& scratch = thread_scratch;
   constexpr int kLanes = cube_lanes(DType::I8);
   const int taps = map.taps(), m = map.rows();
   const int tap_lanes = map.tap_lanes == 0 ? kLanes : map.tap_lanes;
