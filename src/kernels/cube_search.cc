@@ -11,7 +11,7 @@ namespace {
 constexpr std::int64_t kStart = 8, kMoveStart = 33;
 // More buffers of one operand than this only cost time to look through.
 constexpr std::int64_t kMostBuffers = 64;
-// Parts that the reduction is cut into, for L1.
+// Parts that the reduction is cut into, for L1; only of a tile that none of these lets in are there more.
 constexpr std::int64_t kParts[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 96, 128};
 
 /// How often a core with most tiles loads a part of each operand.
@@ -199,8 +199,10 @@ void add_l1_plans(const CubeProblem& p, const CubePlan& tile, const TileOperands
               product_cycles(p, tile.tile, fractals, ceil_div(fractals, tile.tile.k_slice), chip).longer() >
           list.lowest)
     return;
-  std::int64_t last_chunk = 0;
-  for (const std::int64_t parts_wanted : kParts) {
+  std::int64_t last_chunk = 0, parts_wanted = 0;
+  bool fits = false;
+  for (std::size_t at = 0; at < std::size(kParts) || !fits; ++at) {
+    parts_wanted = at < std::size(kParts) ? kParts[at] : parts_wanted * 2;
     if (parts_wanted > p.k_units) break;
     std::int64_t chunk = ceil_div(p.k_units, parts_wanted);
     if (p.unit_fractals == 1 && chunk < p.k_units)
@@ -224,6 +226,7 @@ void add_l1_plans(const CubeProblem& p, const CubePlan& tile, const TileOperands
     for (std::size_t i = 0; i < std::size(ways); ++i) {
       const Buffers& w = ways[i];
       if (w.a > kMostBuffers || w.b > kMostBuffers || w.a * a + w.b * b > chip.l1) continue;
+      fits = true;
       if (std::any_of(ways, ways + i, [&](const Buffers& x) {
             return std::tie(x.a, x.b, x.rows_inner) == std::tie(w.a, w.b, w.rows_inner);
           }))

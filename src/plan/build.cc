@@ -15,6 +15,7 @@
 #include "ops/lower.h"
 #include "passes/extract.h"
 #include "plan/custom_task.h"
+#include "plan/device_memory.h"
 
 namespace atc::plan {
 namespace {
@@ -53,6 +54,7 @@ class Builder final : public ops::LowerContext {
     plan.soc_version = std::string(chip_.name);
     for (const Value* v : graph_.inputs()) ATC_TRY(refuse_strings("input", v));
     for (const Value* v : outputs_) ATC_TRY(refuse_strings("output", v));
+    ATC_TRY(check_values_fit(graph_, chip_));
     for (const Value* v : graph_.inputs()) {
       const int t = add_tensor(v, Space::Input);
       plan.tensors[index(t)].index = static_cast<int>(plan.inputs.size());
@@ -65,6 +67,7 @@ class Builder final : public ops::LowerContext {
     std::vector<Shown> shown(plan.tensors.size());
     for (std::size_t t = 0; t < shown.size(); ++t) shown[t] = shown_by(static_cast<int>(t));
     plan_arena(plan, shown, memory);
+    ATC_TRY(check_plan_fits(plan, chip_));
     plan.info["arena_lower_bound"] = std::to_string(plan.memory.bound);
     return std::move(out_);
   }

@@ -23,7 +23,8 @@ struct BuiltPlan {
 /// order that needs least memory, gives each tensor its place and packs the activation arena. Constants get
 /// unique names in the graph, by which the plan's Weight tensors are found. Nodes atc::Region become tasks of
 /// the engine Region. The graph's last `unread` outputs are none of the plan's: they keep what makes them,
-/// and lie in the arena. E10055 when an operator cannot be compiled.
+/// and lie in the arena. E10055 when an operator cannot be compiled, E10013 when the model exceeds
+/// the chip's memory.
 StatusOr<BuiltPlan> build_plan(ir::Graph& graph, const soc::Chip& chip, const MemoryOptions& memory = {},
                                std::size_t unread = 0);
 

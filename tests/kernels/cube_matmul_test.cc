@@ -145,6 +145,17 @@ TEST(CubeMatMul, LongReductionsAreCutForL1) {
   expect_right(p, p.memory);
 }
 
+// Not even the 128th part of such a reduction fits in L1 twice, of A and B.
+TEST(CubeMatMul, ReductionsOfAMillionAreCutIntoAsManyPartsAsTheyNeed) {
+  for (const char* soc : {"Ascend910B3", "Ascend310P3"}) {
+    Problem p = make_problem(1, 4, 1048576, 5, Layout::Matrix, DType::F16, 9);
+    const auto task = make_matmul_task(p.spec, p.operands, chip(soc));
+    ASSERT_TRUE(task.ok()) << task.status().to_string();
+    ASSERT_TRUE(run_task(*task, chip(soc), p.memory, aicore::Values::Fast).status.ok());
+    expect_right(p, p.memory);
+  }
+}
+
 TEST(CubeMatMul, OverflowingTilesAreInternalErrors) {
   Problem p = make_problem(1, 64, 64, 64, Layout::Panels, DType::F16, 6);
   const auto task = make_matmul_task(p.spec, p.operands, chip());
