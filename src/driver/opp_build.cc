@@ -161,12 +161,13 @@ class Builder {
     ATC_ASSIGN(const fs::path kernel, kernel_of(op, function));
     ATC_ASSIGN(const std::string text, read_text(kernel));
     const int type = declared_kernel_type(text);
+    ATC_ASSIGN(const std::vector<TemplateParam> params, template_params(text, function));
     ATC_ASSIGN(const fs::path included, without_launches(kernel, text));
     for (std::size_t c = 0; c < op.types.size(); ++c) {
       const std::string symbol = "atc_kernel_" + function + "_" + std::to_string(c);
       const fs::path source = objects_ / (symbol + ".cpp"), object = objects_ / (symbol + ".o"),
                      joined = objects_ / (symbol + "_joined.o"), local = objects_ / (symbol + "_local.o");
-      ATC_TRY(write_file(source, kernel_unit(op, c, included.string(), function, symbol)));
+      ATC_TRY(write_file(source, kernel_unit(op, c, included.string(), function, symbol, params)));
       ATC_TRY(compile(source, object, "-std=c++17",
                       kernel.lexically_relative(project_).string() + " (combination " + std::to_string(c) +
                           " of types)"));

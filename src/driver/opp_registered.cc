@@ -84,7 +84,8 @@ StatusOr<std::vector<OppRegistered>> parse_registered(std::string_view text) {
 }
 
 std::string kernel_unit(const OppRegistered& op, std::size_t combination, const std::string& kernel_file,
-                        const std::string& function, const std::string& symbol) {
+                        const std::string& function, const std::string& symbol,
+                        const std::vector<TemplateParam>& params) {
   std::string out = "#include <cstdint>\n";
   const auto define = [&](const std::string& name, const std::string& value) {
     out += "#define " + name + " " + value + "\n";
@@ -106,6 +107,12 @@ std::string kernel_unit(const OppRegistered& op, std::size_t combination, const 
            "GET_TILING_DATA_WITH_STRUCT(" + op.tiling_class + ", name, address)");
   }
   out += "#include \"kernel_operator.h\"\n#include \"" + kernel_file + "\"\n";
+  if (!params.empty()) {
+    std::vector<int> inputs, outputs;
+    for (std::size_t i = 0; i < op.params.size(); ++i)
+      (op.params[i].input ? inputs : outputs).push_back(op.types[combination][i]);
+    return out + template_unit(params, inputs, outputs, function, symbol);
+  }
   return out + "#include \"ascendc/entry.h\"\nextern \"C\" __attribute__((visibility(\"default\"))) void " +
          symbol +
          "(AtcBlock* block, const AtcCoreApi* api, void* const* args) {\n  ::AscendC::detail::entry<&" +

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "atc/base/status.h"
+#include "driver/template_kernel.h"
 
 namespace atc::driver {
 
@@ -26,9 +27,10 @@ struct OppRegistered {
 StatusOr<std::vector<OppRegistered>> parse_registered(std::string_view text);
 
 /// The file that a kernel of one combination is compiled from: macros of its types, its tiling structure, the
-/// kernel's own file, and an entry `symbol` for the C interface.
+/// kernel's own file, and an entry `symbol` for the C interface. `params`: of a kernel that is a template.
 std::string kernel_unit(const OppRegistered& op, std::size_t combination, const std::string& kernel_file,
-                        const std::string& function, const std::string& symbol);
+                        const std::string& function, const std::string& symbol,
+                        const std::vector<TemplateParam>& params = {});
 
 /// KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_X) of a kernel's source as a number of AtcKernelType; vector cores
 /// when there is none.

@@ -1,0 +1,3 @@
+#pragma once
+
+#include "ascendc/c_types.h"
