@@ -46,14 +46,6 @@ std::map<std::string, std::vector<std::int64_t>> bindings(const CompileOptions& 
   return out;
 }
 
-/// As ATC has it: the working directory, or a folder of the process below $ASCEND_WORK_PATH.
-std::filesystem::path fusion_result_path() {
-  const char* work = std::getenv("ASCEND_WORK_PATH");
-  const std::filesystem::path name = "fusion_result.json";
-  if (work == nullptr || *work == '\0') return name;
-  return std::filesystem::path(work) / "FE" / std::to_string(::getpid()) / name;
-}
-
 void remove_file(const std::filesystem::path& path) {
   std::error_code ignored;
   if (std::filesystem::is_regular_file(path, ignored)) std::filesystem::remove(path, ignored);

@@ -140,6 +140,7 @@ class Reader {
     ATC_TRY(read_node_precisions());
     out_.display_model_info = line_.text("display_model_info") == "1";
     out_.export_compile_stat = line_.text("export_compile_stat").front() - '0';
+    ATC_TRY(check_report());
     for (Diagnostic& w : ignored_options(line_)) out_.warnings.push_back(std::move(w));
     out_.command_line = stored_command_line();
     return {};
@@ -352,6 +353,21 @@ class Reader {
       ATC_TRY(check_output_path("report", line_.text("report")));
       if (checks_.files) ATC_TRY(check_output_file("report", out_.report));
     }
+    return {};
+  }
+
+  /// A report is none of the other files of the run.
+  Status check_report() {
+    if (!line_.given("report")) return {};
+    const std::string_view given = line_.text("report");
+    if (is_same_file(out_.report, out_.om_output()))
+      return invalid_value("E10001", "report", given, "it is the .om that --output names");
+    if (is_same_file(out_.report, out_.model))
+      return invalid_value("E10001", "report", given, "it is the file of --model");
+    if (out_.export_compile_stat != 0 && is_same_file(out_.report, fusion_result_path()))
+      return invalid_value(
+          "E10001", "report", given,
+          "it is where the counts of the fusions are written, unless --export_compile_stat=0");
     return {};
   }
 

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
 #include <string>
 
 namespace atc::driver {
@@ -44,6 +45,25 @@ Status check_output_file(std::string_view option, const fs::path& path) {
     return Status::error("E13001", subject(option, path) + " cannot be created: the folder '" +
                                        folder.string() + "' cannot be written.");
   return {};
+}
+
+bool is_same_file(const fs::path& a, const fs::path& b) {
+  std::error_code error;
+  if (fs::equivalent(a, b, error)) return true;  // also through hard links
+  const auto whole = [](const fs::path& path) {
+    std::error_code ignored;
+    const fs::path absolute = fs::absolute(path, ignored);
+    const fs::path real = fs::weakly_canonical(absolute, ignored);
+    return (ignored ? absolute : real).lexically_normal();
+  };
+  return whole(a) == whole(b);
+}
+
+fs::path fusion_result_path() {
+  const char* work = std::getenv("ASCEND_WORK_PATH");
+  const fs::path name = "fusion_result.json";
+  if (work == nullptr || *work == '\0') return name;
+  return fs::path(work) / "FE" / std::to_string(::getpid()) / name;
 }
 
 Status create_folder_of(const fs::path& path) {

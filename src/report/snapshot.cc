@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "report/engine_name.h"
+#include "report/json_place.h"
 
 namespace atc::report {
 namespace {
@@ -46,78 +47,70 @@ Status add_fusions(const json& groups, Snapshot& s) {
   return {};
 }
 
-std::vector<std::string> strings(const json& list) { return list.get<std::vector<std::string>>(); }
-
 /// Remarks of a list of objects. What a report of an older version does not have is not told.
-std::optional<std::vector<Snapshot::Remark>> remarks(const json& parent, const char* key, const char* what,
-                                                     const char* where) {
+std::optional<std::vector<Snapshot::Remark>> remarks(const JsonPlace& parent, const char* key,
+                                                     const char* what, const char* where) {
   const auto list = parent.find(key);
-  if (list == parent.end()) return std::nullopt;
+  if (!list) return std::nullopt;
   std::vector<Snapshot::Remark> out;
-  for (const json& one : *list)
-    out.push_back({one.at(what).get<std::string>(), one.at(where).get<std::string>(),
-                   one.at("reason").get<std::string>()});
+  for (const JsonPlace& one : list->items())
+    out.push_back({one.at(what).text(), one.at(where).text(), one.at("reason").text()});
   std::sort(out.begin(), out.end());
   return out;
 }
 
-StatusOr<Snapshot> read_compile_report(const json& root) {
+Snapshot::Task task_of(const JsonPlace& t) {
+  Snapshot::Task task;
+  task.name = t.at("name").text();
+  task.op_type = t.at("op_type").text();
+  task.engine = t.at("engine").text();
+  task.sources = t.at("sources").texts();
+  task.bound_by = t.text_or("bound_by", "");
+  return task;
+}
+
+StatusOr<Snapshot> read_compile_report(const JsonPlace& root) {
   Snapshot s;
-  s.model = root.value("model", "");
-  s.soc_version = root.value("soc_version", "");
+  s.model = root.text_or("model", "");
+  s.soc_version = root.text_or("soc_version", "");
   s.tasks.emplace();
-  for (const json& t : root.at("tasks")) {
-    Snapshot::Task& task = s.tasks->emplace_back();
-    task = {t.at("name").get<std::string>(),
-            t.at("op_type").get<std::string>(),
-            t.at("engine").get<std::string>(),
-            strings(t.at("sources")),
-            {}};
+  for (const JsonPlace& t : root.at("tasks").items()) {
+    Snapshot::Task& task = s.tasks->emplace_back(task_of(t));
     // Reports of older versions have no times.
-    if (const auto us = t.find("us"); us != t.end()) task.us = us->get<double>();
-    task.bound_by = t.value("bound_by", "");
-    if (const auto formed = t.find("formed_by"); formed != t.end())
-      for (const json& f : *formed) task.formed_by.push_back(f.at("pass").get<std::string>());
+    if (const auto us = t.find("us")) task.us = us->number();
+    if (const auto formed = t.find("formed_by"))
+      for (const JsonPlace& f : formed->items()) task.formed_by.push_back(f.at("pass").text());
   }
-  const json& totals = root.at("totals");
-  s.arena_bytes = totals.at("arena_bytes").get<std::int64_t>();
-  s.weight_bytes = totals.at("weight_bytes").get<std::int64_t>();
-  if (const auto us = totals.find("us"); us != totals.end()) s.us = us->get<double>();
-  if (const auto saved = totals.find("saved"); saved != totals.end())
-    s.saved_bytes =
-        saved->at("bytes_written").get<std::int64_t>() + saved->at("bytes_read").get<std::int64_t>();
-  if (const auto size = root.find("size"); size != root.end())
-    s.file_bytes = size->at("file_bytes").get<std::int64_t>();
+  const JsonPlace totals = root.at("totals");
+  s.arena_bytes = totals.at("arena_bytes").integer();
+  s.weight_bytes = totals.at("weight_bytes").integer();
+  if (const auto us = totals.find("us")) s.us = us->number();
+  if (const auto saved = totals.find("saved"))
+    s.saved_bytes = saved->at("bytes_written").integer() + saved->at("bytes_read").integer();
+  if (const auto size = root.find("size")) s.file_bytes = size->at("file_bytes").integer();
   s.near_misses = remarks(root, "near_misses", "fusion", "node");
-  if (const auto precision = root.find("precision"); precision != root.end())
+  if (const auto precision = root.find("precision"))
     s.precision = remarks(*precision, "changes", "change", "value");
-  ATC_TRY(add_fusions(root.at("fusions"), s));
+  ATC_TRY(add_fusions(root.at("fusions").object(), s));
   return s;
 }
 
 /// The profile.json of `omrun --profile`.
-StatusOr<Snapshot> read_profile(const json& root) {
+StatusOr<Snapshot> read_profile(const JsonPlace& root) {
   Snapshot s;
-  s.model = root.at("model").get<std::string>();
-  s.soc_version = root.at("soc_version").get<std::string>();
-  s.us = root.at("us").get<double>();
+  s.model = root.at("model").text();
+  s.soc_version = root.at("soc_version").text();
+  s.us = root.at("us").number();
   s.tasks.emplace();
-  for (const json& t : root.at("tasks")) {
-    s.tasks->push_back({t.at("name").get<std::string>(),
-                        t.at("op_type").get<std::string>(),
-                        t.at("engine").get<std::string>(),
-                        strings(t.at("sources")),
-                        {},
-                        t.at("us").get<double>(),
-                        t.value("bound_by", "")});
-  }
+  for (const JsonPlace& t : root.at("tasks").items())
+    s.tasks->emplace_back(task_of(t)).us = t.at("us").number();
   return s;
 }
 
 /// What `omrun --json` prints of a run.
-StatusOr<Snapshot> read_run(const json& root) {
+StatusOr<Snapshot> read_run(const JsonPlace& root) {
   Snapshot s;
-  s.us = root.at("simulated").at("us").get<double>();
+  s.us = root.at("simulated").at("us").number();
   return s;
 }
 
@@ -132,13 +125,27 @@ Status add_graphs(const json& root, Snapshot& s) {
   return {};
 }
 
+/// Of byte `end`, counted from 1 as the parser does.
+std::string line_and_column(std::string_view text, std::size_t end) {
+  const std::string_view before = text.substr(0, std::min(end == 0 ? 0 : end - 1, text.size()));
+  const std::size_t newline = before.rfind('\n');
+  const std::size_t column = before.size() - (newline == std::string_view::npos ? 0 : newline + 1) + 1;
+  return "line " + std::to_string(std::count(before.begin(), before.end(), '\n') + 1) + ", column " +
+         std::to_string(column);
+}
+
 StatusOr<Snapshot> read_objects(std::string_view text) {
   Snapshot s;
   std::istringstream in{std::string(text)};
   bool first = true;
   while ((in >> std::ws) && in.peek() != std::istringstream::traits_type::eof()) {
     json root;
-    in >> root;
+    const auto start = static_cast<std::size_t>(in.tellg());
+    try {
+      in >> root;
+    } catch (const json::parse_error& fault) {
+      return neither("it is not valid JSON at " + line_and_column(text, start + fault.byte));
+    }
     if (!root.is_object()) return neither("it is no JSON object");
     const bool has_more = in.peek() != std::istringstream::traits_type::eof() &&
                           (in >> std::ws).peek() != std::istringstream::traits_type::eof();
@@ -146,9 +153,10 @@ StatusOr<Snapshot> read_objects(std::string_view text) {
     if (first && root.contains("schema_version")) {
       if (has_more) return neither("something follows its object");
       if (root["schema_version"] != 1) return neither("its schema_version is not 1");
-      return root.value("kind", "") == "profile" ? read_profile(root) : read_compile_report(root);
+      const JsonPlace place(root);
+      return place.text_or("kind", "") == "profile" ? read_profile(place) : read_compile_report(place);
     }
-    if (first && !has_more && root.contains("simulated")) return read_run(root);
+    if (first && !has_more && root.contains("simulated")) return read_run(JsonPlace(root));
     first = false;
     ATC_TRY(add_graphs(root, s));
     if (!has_more) break;
@@ -174,8 +182,12 @@ Snapshot snapshot_of(const plan::Plan& plan) {
 StatusOr<Snapshot> read_report(std::string_view text) {
   try {
     return read_objects(text);
-  } catch (const json::exception& fault) {
-    return neither(fault.what());
+  } catch (const JsonMismatch& fault) {
+    return neither(fault.text);
+  } catch (const json::out_of_range&) {
+    return neither("a number in it is too large");
+  } catch (const json::exception&) {
+    return neither("it is not valid JSON");
   }
 }
 

@@ -297,6 +297,20 @@ TEST_F(OptionFiles, InputsExistAndOutputsCanBeMade) {
   EXPECT_EQ(code("m.onnx", "o", "--report=" + (folder_ / "m.onnx" / "r").string()), "E13001");
 }
 
+TEST_F(OptionFiles, AReportIsNoOtherFileOfTheRun) {
+  const auto report = [&](const fs::path& path) { return "--report=" + path.string(); };
+  fs::create_directories(folder_ / "sub");
+  fs::create_symlink(folder_, folder_ / "link");
+  for (const fs::path& path :
+       {fs::path("o.om"), fs::path("sub/../o.om"), fs::path("link/o.om"), fs::path("m.onnx")})
+    EXPECT_EQ(code("m.onnx", "o", report(folder_ / path)), "E10001") << path;
+  EXPECT_EQ(code("m.onnx", "o", report(folder_ / "o.json")), "");
+  EXPECT_EQ(code("m.onnx", "o", report(folder_ / "sub/o.om")), "");
+  // Beside the working directory's file of that name, every other one is free.
+  EXPECT_EQ(code("m.onnx", "o", report(fs::current_path() / "fusion_result.json")), "E10001");
+  EXPECT_EQ(code("m.onnx", "o", report(folder_ / "fusion_result.json")), "");
+}
+
 /// Options that read files of these contents.
 class PrecisionFiles : public ::testing::Test {
  protected:

@@ -8,6 +8,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Snapshot::Task task(const std::string& op, std::vector<std::string> sources,
                     const std::string& engine = "AiCore") {
@@ -208,6 +209,33 @@ TEST(ReadReport, AnythingElseIsRefused) {
     const auto read = read_report(text);
     ASSERT_FALSE(read.ok()) << text;
     EXPECT_EQ(read.status().diagnostic().code, "E10041") << text;
+  }
+}
+
+TEST(ReadReport, RefusalsNameThePlaceAndWhatIsThere) {
+  const auto reason = [](const std::string& text) {
+    const auto read = read_report(text);
+    return read.ok() ? std::string() : read.status().diagnostic().message;
+  };
+  const std::string start = R"({"schema_version": 1, "tasks": )",
+                    task = R"({"name": "a", "op_type": "Relu", )";
+  const std::pair<std::string, const char*> cases[] = {
+      {start + "null}", "/tasks should be a list, found null"},
+      {start + "[3]}", "/tasks/0 should be an object, found 3"},
+      {start + R"([{"name": null}]})", "/tasks/0/name should be a text, found null"},
+      {start + "[" + task + R"("engine": "AI Core", "sources": ["x", 1]}]})",
+       "/tasks/0/sources/1 should be a text, found 1"},
+      {start + "[]}", "its outermost object has no 'totals'"},
+      {start + R"([], "totals": {"arena_bytes": "many"}})",
+       "/totals/arena_bytes should be an integer, found \"many\""},
+      {start + R"([], "totals": {"arena_bytes": 1e400}})", "a number in it is too large"},
+      {R"({"simulated": {"us": [1]}})", "/simulated/us should be a number, found [1]"},
+      {R"({"schema_version": 1, "kind": "profile", "model": {}})", "/model should be a text, found {}"},
+      {"{\n  \"a\": nonsense}", "it is not valid JSON at line 2, column 9"},
+  };
+  for (const auto& [text, part] : cases) {
+    EXPECT_THAT(reason(text), HasSubstr(part)) << text;
+    EXPECT_THAT(reason(text), Not(HasSubstr("exception"))) << text;
   }
 }
 
