@@ -8,8 +8,8 @@
 
 namespace atc {
 
-/// Memory for what lives until the next reset(): handed out from the front, never given back one by one, and kept
-/// from reset to reset, so that work that repeats itself allocates nothing. Not for several threads.
+/// Memory for what lives until the next reset(): handed out from the front, never given back one by one, and
+/// kept from reset to reset, so that work that repeats itself allocates nothing. Not for several threads.
 class ScratchArena final : public std::pmr::memory_resource {
  public:
   /// Whatever was handed out is void.
