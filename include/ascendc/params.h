@@ -80,6 +80,8 @@ enum class BlockMode : std::uint8_t { BLOCK_MODE_NORMAL, BLOCK_MODE_MATRIX, BLOC
 inline constexpr std::uint64_t MASK_PLACEHOLDER = 0;
 inline constexpr std::uint64_t MASK_PLACEHOLDER_LIST[2] = {0, 0};
 inline constexpr std::uint32_t ONE_BLK_SIZE = 32;
+inline constexpr std::int32_t DEFAULT_C0_SIZE = 32;
+inline constexpr std::int32_t DEFAULT_BLOCK_SIZE = 256;
 inline constexpr std::uint32_t ONE_REPEAT_BYTE_SIZE = 256;
 inline constexpr std::int32_t DEFAULT_BLK_NUM = 8;
 inline constexpr std::int32_t DEFAULT_BLK_STRIDE = 1;

@@ -73,6 +73,24 @@ TEST(LibraryTiling, CoresShareAProduct) {
       }
 }
 
+TEST(LibraryTiling, PiecesAreWholeTilesThatTheUserFixes) {
+  for (const int cores : {4, 20, 40, 48}) {
+    auto t = made<MultiCoreMatmulTiling>(1024, 640, 256, DataType::DT_FLOAT16, DataType::DT_FLOAT,
+                                         TPosition::VECIN);
+    t.SetDim(cores);
+    t.SetFixSplit(-1, 160, -1);
+    optiling::TCubeTiling out;
+    ASSERT_EQ(t.GetTiling(out), 0) << cores;
+    EXPECT_EQ(out.get_baseN(), 160) << cores;
+    EXPECT_EQ(out.get_singleCoreN() % 160, 0) << cores;
+    // Pieces of one shape where they cost little more than others.
+    if (cores == 4 || cores == 40) {
+      EXPECT_EQ(1024 % out.get_singleCoreM() + 640 % out.get_singleCoreN(), 0) << cores;
+    }
+    EXPECT_GE(out.get_usedCoreNum() * 10, cores * 7) << cores;
+  }
+}
+
 TEST(LibraryTiling, RefusesWhatCannotBeCut) {
   AscendC::tiling::TCubeTiling out{};
   auto large = made<MatmulApiTiling>(512, 512, 64);

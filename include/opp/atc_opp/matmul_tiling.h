@@ -349,9 +349,12 @@ class MultiCoreMatmulTiling : public MatmulApiTilingBase {
   static std::int64_t across(std::int64_t all, std::int64_t one) {
     return one > 0 ? (all + one - 1) / one : 0;
   }
-  // The largest piece as small as can be, then as square as can be.
+  // The largest piece as small as can be, then as square as can be. Where the user fixes tiles, pieces are
+  // whole tiles. Many kernels handle no tails, so pieces of one shape are taken when they cost up to a sixth
+  // more than others.
   bool cut() override {
-    const std::int64_t step_m = up(16, align_m_), step_n = up(16, align_n_);
+    const std::int64_t step_m = up(fix_m_ > 0 ? fix_m_ : 16, align_m_),
+                       step_n = up(fix_n_ > 0 ? fix_n_ : 16, align_n_);
     std::int64_t best = -1, best_edge = 0;
     for (std::int64_t dm = 1; dm <= dim_; ++dm) {
       const std::int64_t m =
@@ -361,7 +364,8 @@ class MultiCoreMatmulTiling : public MatmulApiTilingBase {
       const std::int64_t n =
           wanted_n_ > 0 ? wanted_n_ : std::min<std::int64_t>(up(across(n_, dn), step_n), up(n_, 1));
       if (used_m * across(n_, n) > dim_) continue;
-      const std::int64_t area = m * n, edge = m + n;
+      const bool even = m_ % m == 0 && n_ % n == 0;
+      const std::int64_t area = m * n * (even ? 6 : 7), edge = m + n;
       if (best >= 0 && (area > best || (area == best && edge >= best_edge))) continue;
       best = area;
       best_edge = edge;
