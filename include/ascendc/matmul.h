@@ -93,10 +93,14 @@ class Matmul {
     set_b(detail::end_of(local), isTransposeB);
   }
   void SetBias(const GlobalTensor<BiasT>& gm) {
-    s_.product.bias = gm.place();
+    s_.product.bias = detail::end_of(gm);
     s_.product.bias_type = detail::type_code_v<BiasT>;
   }
-  void ClearBias() { s_.product.bias = {nullptr, -1, -1}; }
+  void SetBias(const LocalTensor<BiasT>& local) {
+    s_.product.bias = detail::end_of(local);
+    s_.product.bias_type = detail::type_code_v<BiasT>;
+  }
+  void ClearBias() { s_.product.bias = {}; }
   void DisableBias() { ClearBias(); }
 
   // ---- Shapes ----
@@ -330,7 +334,8 @@ class Matmul {
           p.c.at,
           detail::bytes_of<CT>(kColumns ? (col / width * p.c.pitch + row) * width : row * c_pitch + col));
     }
-    if (p.bias.data != nullptr) p.bias.data = static_cast<BiasT*>(p.bias.data) + col;
+    if (p.bias.is_gm != 0 || p.bias.local.bytes != 0)
+      p.bias = detail::offset_end(p.bias, detail::bytes_of<BiasT>(col));
     if (p.scales.data != nullptr) p.scales.data = static_cast<std::uint64_t*>(p.scales.data) + col;
     start(p, site);
   }

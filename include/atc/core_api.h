@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-#define ATC_CORE_API_VERSION 1
+#define ATC_CORE_API_VERSION 2
 
 /* A place in the user's source; `file` lives as long as the library. */
 typedef struct AtcSite {
@@ -360,6 +360,11 @@ enum AtcRowOp {
   ATC_ROW_PROD,
   ATC_ROW_CUMSUM,    /* out: y, sums of a row's beginnings (flag: a column's); in: x */
   ATC_ROW_BROADCAST, /* out: y; in: one element a row (ATC_ROW_COLUMNS: a column) */
+  ATC_ROW_QUANT,   /* out: y (int8) = x * scale + offset, in half; in: x, scale, offset (an element a column;
+                      bytes = 0: `scalar`, `second`) */
+  ATC_ROW_DEQUANT, /* out: y = x * scale; in: x (int32), scale (an element a column; bytes = 0: `scalar`) */
+  ATC_ROW_TOP_K,   /* out: values, their places (int32); in: x, places (int32; none: 0, 1, ...), rows that are
+                      over (bool; none: no row), whose places become `cols`; `count` of each row */
   ATC_ROW_OP_COUNT
 };
 /* Bits of AtcRows.flag. */
@@ -367,6 +372,8 @@ enum AtcRowFlag {
   ATC_ROW_COLUMNS = 1,     /* reductions, sums of beginnings, broadcasts: along the columns */
   ATC_ROW_UPDATE = 1,      /* SoftmaxFlash: sum and max of what came before are given */
   ATC_ROW_PLAIN_STATS = 2, /* stats are one element a row */
+  ATC_ROW_SMALLEST = 1,    /* ATC_ROW_TOP_K: the least, ascending */
+  ATC_ROW_DENSE = 2,       /* ATC_ROW_TOP_K: rows of results follow each other, and each row has its places */
 };
 
 typedef struct AtcRows {
@@ -375,7 +382,8 @@ typedef struct AtcRows {
   AtcOperand out[4], in[3]; /* bytes = 0: none; the strides are not used */
   int64_t rows, cols;       /* what counts */
   int64_t pitch;            /* elements from a row of a matrix to the next */
-  double scalar;
+  double scalar, second;
+  int64_t count;
 } AtcRows;
 
 /* ---- Cube unit ---- */
@@ -465,7 +473,7 @@ typedef struct AtcMatrix {
 /* C = A x B + bias: m x k by k x n, tile by tile. */
 typedef struct AtcMatmul {
   AtcMatrix a, b, c;
-  AtcGm bias; /* n elements; data = null: none */
+  AtcCopyEnd bias; /* n elements; all zero: none */
   uint8_t bias_type;
   uint8_t atomic;        /* AtcAtomic of the result in Global Memory */
   uint8_t quant;         /* AtcQuant */

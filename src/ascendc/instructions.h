@@ -32,6 +32,8 @@ void sort32(Block& b, const AtcSite& site, const AtcSort32& s);
 void merge_sort(Block& b, const AtcSite& site, const AtcMergeSort& m);
 void trans_data(Block& b, const AtcSite& site, const AtcTransData& t);
 void rows(Block& b, const AtcSite& site, const AtcRows& r);
+void quantized_rows(Block& b, const AtcSite& site, const AtcRows& r);
+void top_k_rows(Block& b, const AtcSite& site, const AtcRows& r);
 
 // Cube unit
 void load2d(Block& b, const AtcSite& site, const AtcLoad2d& l);

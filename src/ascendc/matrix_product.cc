@@ -118,8 +118,7 @@ class Product : private MatrixLoads {
               std::string(kWhat) + ": baseM " + std::to_string(m_.base_m) + ", baseN " +
                   std::to_string(m_.base_n) + ", baseK " + std::to_string(m_.base_k) +
                   " must be positive: is TCubeTiling the kernel's tiling argument, and filled by GetTiling?");
-    if (m_.bias.data != nullptr &&
-        round_up(m_.base_n, kEdge) * bits_of(m_.bias_type) / 8 > b_.capacity(ATC_BIAS_TABLE))
+    if (has_bias() && round_up(m_.base_n, kEdge) * bits_of(m_.bias_type) / 8 > b_.capacity(ATC_BIAS_TABLE))
       b_.stop(site_, "matmul-tiling",
               std::string(kWhat) + ": a bias of baseN " + std::to_string(m_.base_n) + " elements of " +
                   std::string(type_name(m_.bias_type)) + " is more than the bias table's " +
@@ -139,7 +138,7 @@ class Product : private MatrixLoads {
     l0a_ = slots(ATC_L0A, l0a, even(mf, a_.turned) * even(kf, a_.turned) * kFractal, 2, "A");
     l0b_ = slots(ATC_L0B, l0b, even(kf, bt_.turned) * even(nf, bt_.turned) * kFractal, 2, "B");
     l0c_ = slots(ATC_L0C, l0c, mf * nf * kEdge * kEdge * 4, 2, "C");
-    if (m_.bias.data != nullptr) bias_ = slots(ATC_L1, l1, round_up(m_.base_n, kEdge) * 4, 1, "the bias");
+    if (has_bias()) bias_ = slots(ATC_L1, l1, round_up(m_.base_n, kEdge) * 4, 1, "the bias");
     if (m_.scales.data != nullptr)
       scales_ = slots(ATC_L1, l1, round_up(m_.base_n, kEdge) * 8, 1, "the scales");
     const std::int64_t rows_m = std::min(m_.base_m, m_.m), rows_n = std::min(m_.base_n, m_.n),
@@ -205,13 +204,18 @@ class Product : private MatrixLoads {
     if (!o.in_l1()) note(l1.slots[slot].used, Pipe::MTE1);
   }
 
+  bool has_bias() const { return m_.bias.is_gm != 0 ? m_.bias.gm.data != nullptr : m_.bias.local.bytes != 0; }
   /// The bias of a tile's columns, in the bias table.
   AtcLocal load_bias(std::int64_t col, std::int64_t n) {
     const std::int64_t size = bits_of(m_.bias_type) / 8;
-    order(Pipe::MTE1, Pipe::MTE2);
-    AtcCopyEnd from{1, {}, m_.bias};
-    to_nz(moved(from, col * size), bias_.at(0), m_.bias_type, 1, 1, n, n, 1, 0);
-    order(Pipe::MTE2, Pipe::MTE1);
+    const Pipe pipe = m_.bias.is_gm != 0 ? Pipe::MTE2 : Pipe::MTE3;
+    if (m_.bias.is_gm == 0) order(Pipe::V, pipe);
+    order(Pipe::MTE1, pipe);
+    if (m_.bias.is_gm != 0)
+      to_nz(moved(m_.bias, col * size), bias_.at(0), m_.bias_type, 1, 1, n, n, 1, 0);
+    else
+      blocks(moved(m_.bias, col * size), bias_.at(0), m_.bias_type, 1, round_up(n * size, kRow), 0, 0);
+    order(pipe, Pipe::MTE1);
     order(Pipe::M, Pipe::MTE1);
     const AtcLocal table{
         ATC_BIAS_TABLE, static_cast<std::uint8_t>(Position::C2), 0, -1, 0, b_.memory_bytes[ATC_BIAS_TABLE]};
@@ -249,7 +253,7 @@ class Product : private MatrixLoads {
     p.m = static_cast<std::uint16_t>(m);
     p.n = static_cast<std::uint16_t>(n);
     p.bias = {0, 0, 0, -1, 0, 0};
-    if (m_.bias.data != nullptr) {
+    if (has_bias()) {
       p.bias = load_bias(col, n);
       p.bias_type = m_.bias_type;
     }

@@ -185,6 +185,11 @@ std::int64_t matmul(Block& b, const AtcSite& site, const AtcMatmul& m) {
   r.site = site;
   stage(b, site, r.product.a, m.m, m.k);
   stage(b, site, r.product.b, m.k, m.n);
+  if (m.bias.is_gm == 0 && m.bias.local.bytes != 0) {
+    AtcMatrix bias{m.bias, m.bias_type, ATC_MATRIX_ND, 0, m.n};
+    stage(b, site, bias, 1, m.n);
+    r.product.bias = bias.at;
+  }
   if (m.c.at.is_gm == 0) {
     r.target = m.c;
     const std::int64_t size = bits_of(m.c.type) / 8, width = size == 1 ? 32 : 16;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kBlock = 32, kRepeatBytes = 256;
 
-constexpr const char* kNames[ATC_ROW_OP_COUNT] = {
+constexpr const char* kNames[] = {
     "SoftMax",    "SimpleSoftMax", "SoftmaxFlash", "SoftmaxFlashV2", "SoftmaxGrad", "SoftmaxGradFront",
     "LayerNorm",  "RmsNorm",       "Sum",          "Mean",           "ReduceMax",   "ReduceMin",
     "ReduceProd", "CumSum",        "Broadcast"};
@@ -23,8 +23,8 @@ constexpr const char* kNames[ATC_ROW_OP_COUNT] = {
 struct Cost {
   int passes, row;
 };
-constexpr Cost kCosts[ATC_ROW_OP_COUNT] = {{6, 4}, {4, 0}, {7, 6}, {5, 6}, {4, 2}, {2, 2}, {7, 4}, {4, 2},
-                                           {1, 1}, {1, 2}, {1, 1}, {1, 1}, {2, 1}, {2, 0}, {1, 1}};
+constexpr Cost kCosts[] = {{6, 4}, {4, 0}, {7, 6}, {5, 6}, {4, 2}, {2, 2}, {7, 4}, {4, 2},
+                           {1, 1}, {1, 2}, {1, 1}, {1, 1}, {2, 1}, {2, 0}, {1, 1}};
 
 /// An operand as rows of elements.
 class View {
@@ -246,6 +246,8 @@ class Rows {
 void rows(Block& b, const AtcSite& site, const AtcRows& r) {
   b.begin_instruction();
   if (r.op >= ATC_ROW_OP_COUNT) b.stop(site, "unsupported", "a function over rows that this simulator lacks");
+  if (r.op == ATC_ROW_QUANT || r.op == ATC_ROW_DEQUANT) return quantized_rows(b, site, r);
+  if (r.op == ATC_ROW_TOP_K) return top_k_rows(b, site, r);
   const char* what = kNames[r.op];
   b.require_unit(site, what, false);
   const std::uint8_t type = r.in[0].type;

@@ -174,4 +174,35 @@ TEST(LibraryTiling, TemporariesGrowWithTheShape) {
   EXPECT_EQ(most, 64u);  // 16 repeats of 64
 }
 
+TEST(LibraryTiling, TopK) {
+  const platform_ascendc::PlatformAscendC platform{nullptr};
+  using AscendC::TopKMode;
+  AscendC::tiling::TopkTiling plain{};
+  optiling::TopkTiling host;
+  ASSERT_TRUE(AscendC::TopKTilingFunc(platform, 128, 3, 20, 2, false, TopKMode::TOPK_NORMAL, true, plain));
+  ASSERT_TRUE(AscendC::TopKTilingFunc(platform, 128, 3, 20, 2, false, TopKMode::TOPK_NORMAL, true, host));
+  EXPECT_EQ(plain.allDataSize, 384);
+  EXPECT_EQ(plain.kAlignFourBytes, 24);
+  EXPECT_EQ(plain.kAlignTwoBytes, 32);
+  AscendC::tiling::TopkTiling read{};
+  ASSERT_EQ(host.GetDataSize(), sizeof read);
+  host.SaveToBuffer(&read, sizeof read);
+  EXPECT_EQ(read.tmpLocalSize, plain.tmpLocalSize);
+  EXPECT_EQ(read.sortRepeat, 4u);
+  EXPECT_EQ(read.kAlignTwoBytes, 32);
+  std::uint32_t most = 0, least = 0;
+  ASSERT_TRUE(AscendC::GetTopKMaxMinTmpSize(platform, 32, 5, false, true, TopKMode::TOPK_NSMALL, true, 4,
+                                            most, least));
+  EXPECT_EQ(least, 5u * 32 * 16);
+  EXPECT_GE(most, least);
+  testing::internal::CaptureStderr();
+  EXPECT_FALSE(AscendC::TopKTilingFunc(platform, 40, 3, 20, 2, false, TopKMode::TOPK_NORMAL, true, plain));
+  EXPECT_FALSE(AscendC::TopKTilingFunc(platform, 64, 3, 20, 2, false, TopKMode::TOPK_NSMALL, true, plain));
+  EXPECT_FALSE(AscendC::TopKTilingFunc(platform, 64, 3, 65, 2, false, TopKMode::TOPK_NORMAL, true, host));
+  const std::string text = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(text, testing::HasSubstr("inner is a multiple of 32"));
+  EXPECT_THAT(text, testing::HasSubstr("inner is 32 in small mode"));
+  EXPECT_THAT(text, testing::HasSubstr("k is from 1 to inner"));
+}
+
 }  // namespace

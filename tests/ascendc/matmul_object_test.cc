@@ -187,6 +187,67 @@ TEST(MatmulObject, OneKindOfCore) {
   check<half, float, float>(s, false, true, 1e-4, true, 2, "Ascend310P3");
 }
 
+/// The bias is in the core's own memory; the last tile of columns is a part of one.
+void check_local_bias(const char* chip) {
+  using Mm =
+      Matmul<MatmulType<TPosition::GM, CubeFormat::ND, half>, MatmulType<TPosition::GM, CubeFormat::ND, half>,
+             MatmulType<TPosition::GM, CubeFormat::ND, float>,
+             MatmulType<TPosition::VECIN, CubeFormat::ND, float>>;
+  const Shape s{48, 80, 64, 48, 80, 32, 48, 32};
+  auto a = random<half>(s.m * s.k, -1, 1, 4), b = random<half>(s.k * s.n, -1, 1, 5);
+  auto bias = random<float>(s.n, -3, 3, 6);
+  const auto expected = reference(a, b, bias, s), plain = reference(a, b, std::vector<float>(), s);
+  std::vector<float> c(static_cast<size_t>(s.m) * s.n), d(c.size());
+  std::vector<uint8_t> w(kWorkspace);
+  TCubeTiling t = s.tiling();
+  auto l = launcher(
+      [&](void* const* args) {
+        KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_2);
+        GET_TILING_DATA_WITH_STRUCT(TCubeTiling, tiling, args[6]);
+        TPipe pipe;
+        Mm mm;
+        REGIST_MATMUL_OBJ(&pipe, (GM_ADDR)args[5], mm, &tiling);
+        if (GetBlockIdx() != 0) return;
+        GlobalTensor<half> ga, gb;
+        GlobalTensor<float> gbias, gc, gd;
+        ga.SetGlobalBuffer((__gm__ half*)args[0], s.m * s.k);
+        gb.SetGlobalBuffer((__gm__ half*)args[1], s.k * s.n);
+        gbias.SetGlobalBuffer((__gm__ float*)args[2], s.n);
+        gc.SetGlobalBuffer((__gm__ float*)args[3], s.m * s.n);
+        gd.SetGlobalBuffer((__gm__ float*)args[4], s.m * s.n);
+        TBuf<TPosition::VECIN> buffer;
+        pipe.InitBuffer(buffer, s.n * 4);
+        LocalTensor<float> local = buffer.Get<float>();
+        DataCopy(local, gbias, s.n);
+        PipeBarrier<PIPE_ALL>();
+        mm.SetTensorA(ga);
+        mm.SetTensorB(gb);
+        mm.SetBias(local);
+        mm.IterateAll(gc);
+        mm.ClearBias();
+        mm.IterateAll(gd);
+        mm.End();
+      },
+      chip);
+  l.arg(a, "a")
+      .arg(b, "b")
+      .arg(bias, "bias")
+      .output(c, "c")
+      .output(d, "d")
+      .arg(w, "workspace")
+      .object(t, "tiling");
+  l.blocks(1).clean();
+  for (size_t i = 0; i < c.size(); ++i) {
+    ASSERT_NEAR(c[i], expected[i], 1e-4) << i;
+    ASSERT_NEAR(d[i], plain[i], 1e-4) << i;
+  }
+}
+
+TEST(MatmulObject, BiasOfTheCoresOwnMemory) {
+  check_local_bias("Ascend910B3");
+  check_local_bias("Ascend310P3");
+}
+
 // Tiles into the Unified Buffer, worked on there: the usual fusion with an activation.
 struct Fused {
   template <bool sync>

@@ -22,3 +22,4 @@
 
 #include "atc_opp/function_tiling.h"
 #include "atc_opp/matmul_tiling.h"
+#include "atc_opp/sort_tiling.h"
