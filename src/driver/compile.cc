@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "atc/base/strings.h"
+#include "driver/customized_types.h"
 #include "driver/log.h"
 #include "driver/memory_options.h"
 #include "driver/model_edit.h"
@@ -154,10 +155,13 @@ Status compile_model(const CompileOptions& options, CompileResult& result) {
   log(LogLevel::Info, "imported " + std::to_string(graph.node_list().size()) + " nodes of " +
                           options.model.filename().string());
   passes::PassContext context;
-  if (!options.node_precisions.empty())
-    context.options.node_precisions =
-        resolve_precisions(graph, options.node_precisions,
-                           written_forms(graph, bindings(options), options.switches), result.warnings);
+  if (!options.node_precisions.empty()) {
+    const CustomizedTypes types(graph, bindings(options));
+    ATC_ASSIGN(context.options.node_precisions,
+               resolve_precisions(graph, options.node_precisions,
+                                  written_forms(graph, bindings(options), options.switches), types,
+                                  result.warnings));
+  }
   std::optional<passes::KeptDeadCode> unread;
   if (options.keeps_dead_code) unread.emplace(graph);
   ATC_TRY(select_outputs(graph, options.out_nodes));

@@ -32,10 +32,13 @@ std::vector<std::pair<int, std::string_view>> lines_of(std::string_view text, st
   return out;
 }
 
+std::string place_of(int number, std::string_view line) {
+  return "line " + std::to_string(number) + ", '" + printable(line) + "'";
+}
+
 Status bad_line(std::string_view option, const std::string& file, int number, std::string_view line,
                 const std::string& why) {
-  return invalid_value("E10001", option, file,
-                       "line " + std::to_string(number) + ", '" + printable(line) + "': " + why);
+  return invalid_value("E10001", option, file, place_of(number, line) + ": " + why);
 }
 
 // "OpType::Gelu" or the name of a node.
@@ -58,8 +61,15 @@ struct DTypeName {
 };
 constexpr std::array<DTypeName, 4> kFloats = {
     {{"float16", DType::F16}, {"float32", DType::F32}, {"float", DType::F32}, {"bfloat16", DType::BF16}}};
-constexpr std::array<std::string_view, 9> kOthers = {"bool",  "int8",   "uint8", "int16", "uint16",
-                                                     "int32", "uint32", "int64", "uint64"};
+constexpr std::array<DTypeName, 9> kOthers = {{{"bool", DType::Bool},
+                                               {"int8", DType::I8},
+                                               {"uint8", DType::U8},
+                                               {"int16", DType::I16},
+                                               {"uint16", DType::U16},
+                                               {"int32", DType::I32},
+                                               {"uint32", DType::U32},
+                                               {"int64", DType::I64},
+                                               {"uint64", DType::U64}}};
 
 /// "float16,float32"; the reason where it is none.
 std::string read_dtypes(std::string_view text, DType narrow, std::vector<DType>& out) {
@@ -68,13 +78,14 @@ std::string read_dtypes(std::string_view text, DType narrow, std::vector<DType>&
   if (text.empty()) return "a list of dtypes is empty";
   for (const std::string& part : split(text, ',')) {
     const std::string_view name = trim(part);
-    const auto known =
-        std::find_if(kFloats.begin(), kFloats.end(), [&](const auto& t) { return t.name == name; });
+    const auto is_called = [&](const DTypeName& t) { return t.name == name; };
+    const auto known = std::find_if(kFloats.begin(), kFloats.end(), is_called);
     if (known == kFloats.end()) {
-      if (std::find(kOthers.begin(), kOthers.end(), name) == kOthers.end())
+      const auto other = std::find_if(kOthers.begin(), kOthers.end(), is_called);
+      if (other == kOthers.end())
         return "'" + std::string(name) +
                "' is no dtype that an operator can be given; float16, float32 and bfloat16 are";
-      out.push_back(DType::Undefined);
+      out.push_back(other->dtype);
       continue;
     }
     if (known->dtype != DType::F32 && known->dtype != narrow)
@@ -173,6 +184,9 @@ StatusOr<Entries> parse_customize_dtypes(std::string_view text, const std::strin
     PrecisionEntry entry;
     if (const std::string why = read_customized(line, narrow, entry); !why.empty())
       return bad_line("customize_dtypes", file, number, line, why);
+    entry.file = file;
+    entry.place = place_of(number, line);
+    entry.narrow = narrow;
     out.push_back(std::move(entry));
   }
   return out;

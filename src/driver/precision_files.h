@@ -18,14 +18,20 @@ struct PrecisionEntry {
   passes::NodePrecision asked;
   std::string mode;   ///< of an implementation: "high_performance"; "" of other entries
   bool named = true;  ///< by the user: it is worth a warning when the model has no such thing
+
+  /// Of --customize_dtypes, for what only the model can tell to be wrong.
+  std::string file;   ///< that the entry stands in
+  std::string place;  ///< "line 3, 'conv1::InputDtype:int8'"
+  DType narrow = DType::F16;
 };
 
 /// --keep_dtype: a node's name or "OpType::Type" a line; '#' starts a comment. E10001.
 StatusOr<std::vector<PrecisionEntry>> parse_keep_dtype(std::string_view text, const std::string& file);
 
 /// --customize_dtypes: "Name::InputDtype:float16,float32,OutputDtype:float16" a line, with one colon or two,
-/// or "OpType::Type:InputDtype:..."; either list may be left out. Integer types in a list say nothing.
-/// `narrow` is the 16-bit type of the precision mode. E10001, also for a type that no storage can have.
+/// or "OpType::Type:InputDtype:..."; either list may be left out. Integer types in a list are the model's own
+/// (resolve_precisions checks them). `narrow` is the 16-bit type of the precision mode. E10001, also for a
+/// type that no storage can have.
 StatusOr<std::vector<PrecisionEntry>> parse_customize_dtypes(std::string_view text, const std::string& file,
                                                              DType narrow);
 

@@ -47,25 +47,32 @@ bool is_of_type(const Node& n, std::string_view type) {
                      [&](const auto& more) { return n.op_type == more.first && plain == more.second; });
 }
 
-void collect(const ir::Graph& graph, std::vector<const Node*>& out) {
-  for (const auto& n : graph.nodes()) {
-    out.push_back(n.get());
-    for (const auto& body : ir::subgraphs(*n)) collect(*body, out);
+/// What an entry names.
+struct Targets {
+  std::vector<const Node*> single;        // nodes that it names themselves
+  std::vector<const WrittenForm*> forms;  // what it names all nodes of
+
+  std::vector<const Node*> nodes() const {
+    std::vector<const Node*> out = single;
+    for (const WrittenForm* form : forms) out.insert(out.end(), form->nodes.begin(), form->nodes.end());
+    return out;
   }
-}
+};
 
 class Resolver {
  public:
-  Resolver(const ir::Graph& graph, std::vector<WrittenForm> forms) : forms_(std::move(forms)) {
-    collect(graph, nodes_);
+  Resolver(const ir::Graph& graph, std::vector<WrittenForm> forms, const CustomizedTypes& types)
+      : forms_(std::move(forms)), types_(types), nodes_(all_nodes(graph)) {
     for (const Node* n : nodes_)
       if (n->is("Gelu")) fast_nodes_.insert(n);
     for (const WrittenForm& form : forms_)
       if (form.type == "Gelu" && form.fuses) fast_nodes_.insert(form.nodes.begin(), form.nodes.end());
   }
 
-  void apply(const PrecisionEntry& entry) {
-    const std::vector<const Node*> targets = entry.by_type ? of_type(entry.name) : of_name(entry.name);
+  Status apply(const PrecisionEntry& entry) {
+    const Targets named = entry.by_type ? of_type(entry.name) : of_name(entry.name);
+    ATC_TRY(types_.check(entry, named.single, named.forms));
+    const std::vector<const Node*> targets = named.nodes();
     if (targets.empty() && entry.named)
       unknown_[entry.asked.option].push_back((entry.by_type ? "OpType::" : "") + printable(entry.name));
     const bool has_fast_form =
@@ -75,6 +82,7 @@ class Resolver {
       without_effect_[entry.asked.option + ": " + entry.mode].insert(printable(entry.name));
     for (const Node* n : targets)
       for (const std::string& source : n->sources) merge(entry, out_.nodes[source]);
+    return {};
   }
 
   passes::NodePrecisions finish(std::vector<Diagnostic>& warnings) {
@@ -94,43 +102,49 @@ class Resolver {
   }
 
  private:
-  std::vector<const Node*> of_type(const std::string& type) {
-    std::vector<const Node*> out;
+  Targets of_type(const std::string& type) const {
+    Targets out;
     for (const Node* n : nodes_)
-      if (is_of_type(*n, type)) out.push_back(n);
+      if (is_of_type(*n, type)) out.single.push_back(n);
     const std::string_view plain = without_version(type);
     for (const WrittenForm& form : forms_)
-      if (form.type == type || form.type == plain)
-        out.insert(out.end(), form.nodes.begin(), form.nodes.end());
+      if (form.type == type || form.type == plain) out.forms.push_back(&form);
     return out;
   }
 
-  std::vector<const Node*> of_name(const std::string& name) const {
-    std::vector<const Node*> out;
+  Targets of_name(const std::string& name) const {
+    Targets out;
     const auto is_named = [](const Node* n, std::string_view wanted) {
       return n->name == wanted || (!n->sources.empty() && n->sources.front() == wanted);
     };
     for (const Node* n : nodes_)
-      if (is_named(n, name)) out.push_back(n);
+      if (is_named(n, name)) out.single.push_back(n);
     const std::size_t slash = name.rfind('/');
-    if (!out.empty() || slash == std::string::npos) return out;
+    if (!out.single.empty() || slash == std::string::npos) return out;
     const std::string_view base = std::string_view(name).substr(0, slash);
     const std::string_view type = std::string_view(name).substr(slash + 1);
     for (const WrittenForm& form : forms_)
       if ((form.type == type || form.type == without_version(type)) &&
           std::any_of(form.nodes.begin(), form.nodes.end(), [&](const Node* n) { return is_named(n, base); }))
-        out.insert(out.end(), form.nodes.begin(), form.nodes.end());
+        out.forms.push_back(&form);
     // An operator of the model that keeps its type: "Gelu_7/Gelu".
     for (const Node* n : nodes_)
-      if (is_named(n, base) && is_of_type(*n, type)) out.push_back(n);
+      if (is_named(n, base) && is_of_type(*n, type)) out.single.push_back(n);
     return out;
+  }
+
+  // Types other than floating ones are the model's own: they ask for nothing.
+  static std::vector<DType> floats_of(std::vector<DType> types) {
+    for (DType& t : types)
+      if (!is_float(t)) t = DType::Undefined;
+    return types;
   }
 
   static void merge(const PrecisionEntry& entry, NodePrecision& to) {
     const NodePrecision& from = entry.asked;
     if (from.storage != Storage::Mode) to.storage = from.storage;
-    if (!from.inputs.empty()) to.inputs = from.inputs;
-    if (!from.outputs.empty()) to.outputs = from.outputs;
+    if (!from.inputs.empty()) to.inputs = floats_of(from.inputs);
+    if (!from.outputs.empty()) to.outputs = floats_of(from.outputs);
     if (!entry.mode.empty()) to.fast = from.fast;
     to.option = from.option;
   }
@@ -148,8 +162,9 @@ class Resolver {
            (count > kShownNames ? " and " + std::to_string(count - kShownNames) + " more" : "");
   }
 
-  std::vector<const Node*> nodes_;
   std::vector<WrittenForm> forms_;
+  const CustomizedTypes& types_;
+  std::vector<const Node*> nodes_;
   std::set<const Node*> fast_nodes_;  // that have a faster form
   passes::NodePrecisions out_;
   std::map<std::string, std::vector<std::string>> unknown_;
@@ -158,11 +173,14 @@ class Resolver {
 
 }  // namespace
 
-passes::NodePrecisions resolve_precisions(const ir::Graph& graph, const std::vector<PrecisionEntry>& entries,
-                                          std::vector<WrittenForm> forms, std::vector<Diagnostic>& warnings) {
-  if (entries.empty()) return {};
-  Resolver resolver(graph, std::move(forms));
-  for (const PrecisionEntry& entry : entries) resolver.apply(entry);
+StatusOr<passes::NodePrecisions> resolve_precisions(const ir::Graph& graph,
+                                                    const std::vector<PrecisionEntry>& entries,
+                                                    std::vector<WrittenForm> forms,
+                                                    const CustomizedTypes& types,
+                                                    std::vector<Diagnostic>& warnings) {
+  if (entries.empty()) return passes::NodePrecisions();
+  Resolver resolver(graph, std::move(forms), types);
+  for (const PrecisionEntry& entry : entries) ATC_TRY(resolver.apply(entry));
   return resolver.finish(warnings);
 }
 

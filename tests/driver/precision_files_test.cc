@@ -64,8 +64,10 @@ TEST(CustomizeDtypes, EveryForm) {
   EXPECT_THAT(entries[1].asked.outputs, ElementsAre(DType::F32));
   EXPECT_TRUE(entries[2].asked.outputs.empty());
   EXPECT_THAT(entries[3].asked.outputs, ElementsAre(DType::F32));
-  EXPECT_THAT(entries[4].asked.outputs, ElementsAre(DType::F16, DType::Undefined));
+  EXPECT_THAT(entries[4].asked.outputs, ElementsAre(DType::F16, DType::I32));
   EXPECT_THAT(entries[4].asked.inputs, ElementsAre(DType::F32));
+  EXPECT_EQ(entries[0].file, "c.cfg");
+  EXPECT_EQ(entries[3].place, "line 5, 'x:y:OutputDtype:float'");
 }
 
 TEST(CustomizeDtypes, Refusals) {

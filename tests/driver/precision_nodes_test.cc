@@ -64,7 +64,10 @@ Resolved resolve(const StatusOr<std::vector<PrecisionEntry>>& entries,
   const auto graph = ir::parse(kModel);
   EXPECT_TRUE(graph.ok()) << graph.status().to_string();
   Resolved out;
-  out.nodes = resolve_precisions(**graph, *entries, written_forms(**graph, {}, switches), out.warnings);
+  auto nodes = resolve_precisions(**graph, *entries, written_forms(**graph, {}, switches),
+                                  CustomizedTypes(**graph), out.warnings);
+  EXPECT_TRUE(nodes.ok()) << nodes.status().to_string();
+  if (nodes.ok()) out.nodes = *std::move(nodes);
   return out;
 }
 
