@@ -15,7 +15,7 @@ inline PanelPlace panel_place(AccLayout layout, int m, int panel, int panels) {
       return {std::int64_t{panel} * m * 16, 16};
     case AccLayout::Pairs: {
       const bool single = panel % 2 == 0 && panel + 1 == panels;
-      return {std::int64_t{panel / 2} * m * 32 + panel % 2 * 16, single ? 16 : 32};
+      return {std::int64_t{panel / 2} * m * 32 + std::int64_t{panel % 2} * 16, single ? 16 : 32};
     }
     case AccLayout::Rows:
       return {std::int64_t{panel} * 16, std::int64_t{panels} * 16};
