@@ -11,6 +11,7 @@
 #include "driver/log.h"
 #include "driver/memory_options.h"
 #include "driver/model_edit.h"
+#include "driver/option_errors.h"
 #include "driver/path_checks.h"
 #include "driver/precision_nodes.h"
 #include "driver/tuning.h"
@@ -145,9 +146,8 @@ Status compile_model(const CompileOptions& options, CompileResult& result) {
   const bool needs_bf16 = options.precision == passes::Precision::MixedBfloat16 ||
                           options.precision == passes::Precision::AllowFp32ToBf16;
   if (needs_bf16 && !options.chip->bf16)
-    return Status::error("E10001", "Value " + std::string(passes::precision_name(options.precision)) +
-                                       " for parameter --precision_mode_v2 is invalid. Reason: " +
-                                       std::string(options.chip->name) + " has no bfloat16")
+    return invalid_value("E10001", options.precision_option, options.precision_value,
+                         std::string(options.chip->name) + " has no bfloat16")
         .solution("Use --precision_mode_v2=mixed_float16, or a chip that has it, such as Ascend910B3.");
   ATC_ASSIGN(ir::Model model, frontend::import_model(options.model));
   ir::Graph& graph = *model.graph;

@@ -63,7 +63,13 @@ int memplan_main(int argc, char** argv) {
   Options options;
   app.add_option("--input", options.input, "CSV file: id,lower,upper,size")->required();
   app.add_option("--capacity", options.capacity, "Height that is low enough; exit code 1 above it")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            return text.starts_with('-') || text.find_first_not_of('0') == std::string::npos
+                       ? "Value " + text + " is not a positive number of bytes"
+                       : std::string();
+          },
+          "POSITIVE"));
   app.add_option("--output", options.output, "CSV file for the problem with its offsets");
   app.add_flag("--json", options.json, "Print one JSON object");
   return run_tool(app, argc, argv, 1, [&]() -> StatusOr<int> {

@@ -215,6 +215,11 @@ void declare(CLI::App& app, Options& o) {
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
   app.add_option("--seed", o.seed, "Of the random inputs: floats in [-1, 1), integers 0 to 9")
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            return text.starts_with('-') ? "Value " + text + " is negative" : std::string();
+          },
+          "NONNEGATIVE"))
       ->capture_default_str();
   app.add_flag("--json", o.json, "Print one JSON object");
   app.add_flag("--dry-run", o.dry_run, "Simulated time only; no values are computed");

@@ -6,7 +6,7 @@ Status invalid_value(std::string code, std::string_view option, std::string_view
                      std::string_view reason) {
   std::string message = "Value " + std::string(value) + " for parameter --" + std::string(option) +
                         " is invalid. Reason: " + std::string(reason);
-  if (message.back() != '.') message += '.';
+  if (message.back() != '.' && message.back() != '?') message += '.';
   return Status::error(std::move(code), std::move(message));
 }
 

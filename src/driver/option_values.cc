@@ -68,7 +68,8 @@ Status check_value(const CommandLine& line, const OptionSpec& spec) {
       const auto choices = split(spec.choices, '|');
       if (std::find(choices.begin(), choices.end(), value) != choices.end()) return {};
       std::string reason = "it must be one of " + join(choices, ", ");
-      if (const std::string near = nearest(value, choices); !near.empty())
+      // Of numbers of one digit each is as near as the others.
+      if (const std::string near = nearest(value, choices); near.size() > 1)
         reason += "; did you mean " + near + "?";
       return invalid_value("E10001", spec.name, value, reason);
     }

@@ -204,8 +204,9 @@ class Reader {
       return Status::error("E10056", "--precision_mode and --precision_mode_v2 cannot be set together.")
           .solution("Keep --precision_mode_v2.");
     ATC_TRY(check_options({"precision_mode", "precision_mode_v2"}));
-    const std::string_view name =
-        line_.text(line_.given("precision_mode") ? "precision_mode" : "precision_mode_v2");
+    out_.precision_option = line_.given("precision_mode") ? "precision_mode" : "precision_mode_v2";
+    const std::string_view name = line_.text(out_.precision_option);
+    out_.precision_value = name;
     for (const auto& [known, precision] : kPrecisions)
       if (known == name) out_.precision = precision;
     if (line_.given("modify_mixlist") && !is_mixed(name))

@@ -48,6 +48,8 @@ struct CompileOptions {
   std::filesystem::path output;  ///< without the .om that is appended
   const soc::Chip* chip = nullptr;
   passes::Precision precision = passes::Precision::Fp16;
+  std::string precision_option = "precision_mode_v2";  ///< which option it came from
+  std::string precision_value = "fp16";                ///< and as what
   std::string input_format = "NCHW";
   std::vector<InputShape> input_shapes;
   Gears gears;

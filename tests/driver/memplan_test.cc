@@ -71,6 +71,11 @@ TEST(Memplan, PrintsAndExitsByCapacity) {
   const Outcome over = memplan({"--input", file.string(), "--capacity", "9"});
   EXPECT_EQ(over.code, 1);
   EXPECT_THAT(over.err, HasSubstr("no packing within 9"));
+  for (const char* wrong : {"0", "-3"}) {
+    const Outcome refused = memplan({"--input", file.string(), "--capacity", wrong});
+    EXPECT_EQ(refused.code, 1);
+    EXPECT_THAT(refused.err, HasSubstr("is not a positive number of bytes"));
+  }
   fs::remove(file);
   const Outcome missing = memplan({"--input", file.string()});
   EXPECT_EQ(missing.code, 1);

@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "driver/compile.h"
 #include "driver/option_table.h"
 
 namespace atc::driver {
@@ -15,6 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
 using Words = std::vector<std::string>;
@@ -176,7 +179,8 @@ TEST(Options, BadValues) {
   EXPECT_EQ(code_with({"--enable_attr_compression=1"}), "E10005");
   EXPECT_EQ(code_with({"--op_select_implmode=high_preformance"}), "E10001");
   EXPECT_THAT(error_of(with({"--op_select_implmode=high_preformance"})).message,
-              HasSubstr("did you mean high_performance?"));
+              EndsWith("did you mean high_performance?"));
+  EXPECT_THAT(error_of(with({"--export_compile_stat=3"})).message, EndsWith("it must be one of 0, 1, 2."));
   EXPECT_EQ(code_with({"--optypelist_for_implmode=Gelu"}), "E10001");
   EXPECT_EQ(code_with({"--precision_mode=force_fp16", "--precision_mode_v2=fp16"}), "E10056");
   EXPECT_EQ(code_with({"--modify_mixlist=x.json"}), "E10001");
@@ -362,6 +366,24 @@ TEST_F(PrecisionFiles, ABadFileIsOneDiagnosticThatNamesIt) {
   EXPECT_EQ(
       error_of(with({"--modify_mixlist=" + file("bad.json", "{"), "--precision_mode_v2=mixed_float16"})).code,
       "E10032");
+}
+
+TEST(Options, PrecisionThatTheChipLacksIsNamedAsItWasGiven) {
+  const std::map<std::string, std::string> given = {
+      {"--precision_mode=allow_fp32_to_bf16", "Value allow_fp32_to_bf16 for parameter --precision_mode is"},
+      {"--precision_mode=allow_mix_precision_bf16",
+       "Value allow_mix_precision_bf16 for parameter --precision_mode is"},
+      {"--precision_mode_v2=mixed_bfloat16", "Value mixed_bfloat16 for parameter --precision_mode_v2 is"}};
+  for (const auto& [option, text] : given) {
+    auto options = with({option});
+    ASSERT_TRUE(options.ok()) << options.status().to_string();
+    options->chip = *soc::find_chip("Ascend310P3");
+    CompileResult result;
+    const Status status = compile(*options, result);
+    ASSERT_FALSE(status.ok());
+    EXPECT_THAT(status.diagnostic().message, HasSubstr(text));
+    EXPECT_THAT(status.diagnostic().message, HasSubstr("Ascend310P3 has no bfloat16"));
+  }
 }
 
 TEST_F(PrecisionFiles, LevelThenSwitches) {
