@@ -21,10 +21,6 @@ constexpr std::array kRules = {
     Rule{"window", window_may_share},
 };
 
-bool is_direct(DType dtype, RegType type) {
-  return reg_type_of(dtype) == type && bit_width(dtype) == aicore::reg_bytes(type) * 8;
-}
-
 }  // namespace
 
 bool may_share(const Task& task, std::size_t input, std::size_t output) {

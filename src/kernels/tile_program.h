@@ -150,6 +150,9 @@ class TileProgram {
   std::vector<int> chain_of_;                     // [instr]: which one it is part of, or -1
 };
 
+/// Storage that needs no Cast on its way into a register of its type.
+bool is_direct(DType dtype, RegType type);
+
 /// Lanes of an operand with these strides in tiles of a rows x cols space.
 Lanes lanes_of(std::int64_t row_stride, std::int64_t col_stride, std::int64_t rows, std::int64_t cols);
 
